@@ -1,0 +1,146 @@
+// Prime fields of up to 254 bits in Montgomery form, R = 2^256. Usable on host and device.
+//
+// Invariant: an element x is kept as x * R mod p, fully reduced (below p). Every function takes and gives
+// such elements. Words used everywhere: "plain" is the integer in [0, p); "Montgomery" is the stored integer
+// x * R mod p. Nothing here branches on the value of an element, except functions that end in Vartime.
+
+#ifndef PROOFMILL_KERNELS_FIELD_MONTGOMERY_H_
+#define PROOFMILL_KERNELS_FIELD_MONTGOMERY_H_
+
+#include <cstdint>
+
+#include "kernels/field/limbs.h"
+
+namespace proofmill::kernels {
+
+// In bodies the modulus is copied to a local constant: device code may not refer to a static member of the
+// class itself.
+//
+// Params gives: static constexpr U256 kModulus (odd, below 2^254), kR (2^256 mod p), kR2 (2^512 mod p);
+// uint64_t kNegInverse = -p^-1 mod 2^64.
+template <typename Params>
+class MontgomeryField {
+ public:
+  static constexpr U256 kModulus = Params::kModulus;
+  static_assert(kModulus.limb[3] >> 62 == 0, "two elements must add up below 2^255");
+  static_assert(uint64_t{Params::kModulus.limb[0] * Params::kNegInverse} == ~uint64_t{0}, "-p^-1 is wrong");
+
+  // Zero.
+  constexpr MontgomeryField() = default;
+
+  static PROOFMILL_HD constexpr MontgomeryField Zero() { return MontgomeryField(); }
+  static PROOFMILL_HD constexpr MontgomeryField One() {
+    constexpr U256 r = Params::kR;
+    return FromMontgomery(r);
+  }
+  // REQUIRES: plain < p.
+  static PROOFMILL_HD constexpr MontgomeryField FromPlain(const U256& plain) {
+    constexpr U256 r2 = Params::kR2;
+    return FromMontgomery(plain) * FromMontgomery(r2);
+  }
+  static PROOFMILL_HD constexpr MontgomeryField FromUint64(uint64_t x) {
+    return FromPlain(U256{{x, 0, 0, 0}});
+  }
+  // Takes x * R as it is. REQUIRES: montgomery < p.
+  static PROOFMILL_HD constexpr MontgomeryField FromMontgomery(const U256& montgomery) {
+    MontgomeryField out;
+    out.value_ = montgomery;
+    return out;
+  }
+  // Whether an integer from outside is below p, so that FromPlain or FromMontgomery may take it.
+  static PROOFMILL_HD constexpr bool IsCanonical(const U256& x) {
+    constexpr U256 modulus = kModulus;
+    return Less(x, modulus);
+  }
+
+  PROOFMILL_HD constexpr U256 ToPlain() const { return (*this * FromMontgomery(U256{{1, 0, 0, 0}})).value_; }
+  PROOFMILL_HD constexpr const U256& montgomery() const { return value_; }
+  PROOFMILL_HD constexpr bool IsZero() const { return value_.IsZero(); }
+
+  friend PROOFMILL_HD constexpr bool operator==(const MontgomeryField& a, const MontgomeryField& b) {
+    return a.value_ == b.value_;
+  }
+  friend PROOFMILL_HD constexpr bool operator!=(const MontgomeryField& a, const MontgomeryField& b) {
+    return !(a == b);
+  }
+
+  friend PROOFMILL_HD constexpr MontgomeryField operator+(const MontgomeryField& a,
+                                                          const MontgomeryField& b) {
+    U256 sum;
+    Add(a.value_, b.value_, sum);  // below 2^255: no carry
+    return FromMontgomery(SubtractModulusOnce(sum));
+  }
+  friend PROOFMILL_HD constexpr MontgomeryField operator-(const MontgomeryField& a,
+                                                          const MontgomeryField& b) {
+    constexpr U256 modulus = kModulus;
+    U256 difference;
+    const uint64_t mask = uint64_t{0} - Sub(a.value_, b.value_, difference);
+    U256 out;
+    Add(difference, Masked(modulus, mask), out);
+    return FromMontgomery(out);
+  }
+  PROOFMILL_HD constexpr MontgomeryField operator-() const { return Zero() - *this; }
+
+  // The product a * b * R^-1 mod p of the stored integers, by the interleaved (CIOS) method of Koc, Acar and
+  // Kaliski, 1996. The top word of p leaves two bits free, so that the running sum never needs a sixth word.
+  friend PROOFMILL_HD constexpr MontgomeryField operator*(const MontgomeryField& a,
+                                                          const MontgomeryField& b) {
+    constexpr U256 modulus = kModulus;
+    uint64_t t[5] = {0, 0, 0, 0, 0};
+    for (int i = 0; i < 4; ++i) {
+      uint64_t carry = 0;
+      for (int j = 0; j < 4; ++j) t[j] = MulAddCarry(a.value_.limb[i], b.value_.limb[j], t[j], carry);
+      t[4] += carry;
+      const uint64_t m = t[0] * Params::kNegInverse;
+      carry = 0;
+      MulAddCarry(m, modulus.limb[0], t[0], carry);
+      for (int j = 1; j < 4; ++j) t[j - 1] = MulAddCarry(m, modulus.limb[j], t[j], carry);
+      const Uint128 top = Uint128{t[4]} + carry;
+      t[3] = static_cast<uint64_t>(top);
+      t[4] = static_cast<uint64_t>(top >> 64);
+    }
+    return FromMontgomery(SubtractModulusOnce(U256{{t[0], t[1], t[2], t[3]}}));
+  }
+  PROOFMILL_HD constexpr MontgomeryField& operator+=(const MontgomeryField& b) { return *this = *this + b; }
+  PROOFMILL_HD constexpr MontgomeryField& operator-=(const MontgomeryField& b) { return *this = *this - b; }
+  PROOFMILL_HD constexpr MontgomeryField& operator*=(const MontgomeryField& b) { return *this = *this * b; }
+
+  PROOFMILL_HD constexpr MontgomeryField Square() const { return *this * *this; }
+  PROOFMILL_HD constexpr MontgomeryField Double() const { return *this + *this; }
+
+  // this^exponent; 0^0 is 1. Time depends on the exponent, not on the element.
+  PROOFMILL_HD constexpr MontgomeryField PowVartime(const U256& exponent) const {
+    MontgomeryField out = One();
+    for (int i = 255; i >= 0; --i) {
+      out = out.Square();
+      if (exponent.Bit(static_cast<size_t>(i)) != 0) out *= *this;
+    }
+    return out;
+  }
+  // 1 / this by Fermat's little theorem (about 380 products); 0 gives 0. The exponent p - 2 is public.
+  PROOFMILL_HD constexpr MontgomeryField Inverse() const {
+    constexpr U256 modulus = kModulus;
+    U256 exponent;
+    Sub(modulus, U256{{2, 0, 0, 0}}, exponent);
+    return PowVartime(exponent);
+  }
+
+ private:
+  static PROOFMILL_HD constexpr U256 Masked(const U256& x, uint64_t mask) {
+    return U256{{x.limb[0] & mask, x.limb[1] & mask, x.limb[2] & mask, x.limb[3] & mask}};
+  }
+  // x or x - p, whichever is in [0, p). REQUIRES: x < 2p.
+  static PROOFMILL_HD constexpr U256 SubtractModulusOnce(const U256& x) {
+    constexpr U256 modulus = kModulus;
+    U256 reduced;
+    const uint64_t keep = uint64_t{0} - Sub(x, modulus, reduced);
+    for (int i = 0; i < 4; ++i) reduced.limb[i] ^= keep & (reduced.limb[i] ^ x.limb[i]);
+    return reduced;
+  }
+
+  U256 value_;
+};
+
+}  // namespace proofmill::kernels
+
+#endif  // PROOFMILL_KERNELS_FIELD_MONTGOMERY_H_
