@@ -6,6 +6,6 @@ cd "$(dirname "$0")/../../.."
 buf=tests/node_modules/.bin/buf
 [ -x "$buf" ] || { echo "release.sh: $buf is missing: run 'npm ci' in tests/ first" >&2; exit 2; }
 "$buf" lint
-[ ! -e proto/proofmill/v1/released.binpb ] || "$buf" breaking --against proto/proofmill/v1/released.binpb
-"$buf" build --exclude-source-info --as-file-descriptor-set -o proto/proofmill/v1/released.binpb
+[ ! -e proto/proofmill/v1/released.binpb ] || "$buf" breaking proto --against proto/proofmill/v1/released.binpb
+"$buf" build proto --exclude-source-info -o proto/proofmill/v1/released.binpb
 echo "released: proto/proofmill/v1/released.binpb"
