@@ -10,6 +10,9 @@
 #include <cstdint>
 
 #include "kernels/field/limbs.h"
+#if defined(__CUDACC__)
+#include "kernels/field/montgomery_device.cuh"
+#endif
 
 namespace proofmill::kernels {
 
@@ -66,12 +69,18 @@ class MontgomeryField {
 
   friend PROOFMILL_HD constexpr MontgomeryField operator+(const MontgomeryField& a,
                                                           const MontgomeryField& b) {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) return FromMontgomery(device::AddMod<Params>(a.value_, b.value_));
+#endif
     U256 sum;
     Add(a.value_, b.value_, sum);  // below 2^255: no carry
     return FromMontgomery(SubtractModulusOnce(sum));
   }
   friend PROOFMILL_HD constexpr MontgomeryField operator-(const MontgomeryField& a,
                                                           const MontgomeryField& b) {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) return FromMontgomery(device::SubMod<Params>(a.value_, b.value_));
+#endif
     constexpr U256 modulus = kModulus;
     U256 difference;
     const uint64_t mask = uint64_t{0} - Sub(a.value_, b.value_, difference);
@@ -85,6 +94,9 @@ class MontgomeryField {
   // Kaliski, 1996. The top word of p leaves two bits free, so that the running sum never needs a sixth word.
   friend PROOFMILL_HD constexpr MontgomeryField operator*(const MontgomeryField& a,
                                                           const MontgomeryField& b) {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) return FromMontgomery(device::MulMod<Params>(a.value_, b.value_));
+#endif
     constexpr U256 modulus = kModulus;
     uint64_t t[5] = {0, 0, 0, 0, 0};
     for (int i = 0; i < 4; ++i) {
