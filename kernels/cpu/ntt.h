@@ -1,0 +1,52 @@
+// Number-theoretic transforms over Fr on the 2^log2_n-th roots of unity that snarkjs uses, in place and
+// multi-threaded.
+//
+// The H polynomial of a Groth16 proof needs no reordering pass: InverseToBitReversed(), then
+// ScaleToCosetFromBitReversed(), then ForwardFromBitReversed() take values on the domain (natural order) to
+// values of the same polynomial on the coset (natural order).
+//
+// "Bit-reversed": element i stands at the place whose log2_n-bit index is i read backwards.
+// Thread safety: immutable after construction; any thread may use it, on vectors of its own. Time depends on
+// the size alone, not on the values.
+
+#ifndef PROOFMILL_KERNELS_CPU_NTT_H_
+#define PROOFMILL_KERNELS_CPU_NTT_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/field/bn254_fr.h"
+
+namespace proofmill::kernels {
+
+class NttDomain {
+ public:
+  // Makes the tables: 32 bytes an element of the domain. REQUIRES: log2_n <= 28.
+  explicit NttDomain(uint32_t log2_n);
+
+  size_t size() const { return size_t{1} << log2_n_; }
+  uint32_t log2_size() const { return log2_n_; }
+
+  // Values on w^0, w^1, ... in natural order become the polynomial's coefficients times n, bit-reversed.
+  void InverseToBitReversed(Fr* values) const;
+  // Coefficient i (at its bit-reversed place) is multiplied by g^i / n. g is w_{2n}; 25 when log2_n is 28,
+  // where Fr has no 2n-th root of unity.
+  void ScaleToCosetFromBitReversed(Fr* values) const;
+  // Coefficients in bit-reversed order become values on w^0, w^1, ... in natural order.
+  void ForwardFromBitReversed(Fr* values) const;
+
+  // Coefficients to values and back, both in natural order; Inverse() includes the factor 1/n.
+  void Forward(Fr* values) const;
+  void Inverse(Fr* values) const;
+
+ private:
+  const uint32_t log2_n_;
+  // twiddles_[b] = w_{2n}^(b read backwards in log2_n bits) (w_{2n} squared is w_n; for 2^28 see ntt.cc). Its
+  // first 2^k entries are the factors of the transform's level k, whatever n is.
+  std::vector<Fr> twiddles_;
+};
+
+}  // namespace proofmill::kernels
+
+#endif  // PROOFMILL_KERNELS_CPU_NTT_H_

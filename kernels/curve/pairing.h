@@ -1,0 +1,47 @@
+// The optimal ate pairing on BN254, G1 x G2 -> the r-th roots of unity in Fq12.
+//
+// Vercauteren, "Optimal pairings", 2010, in the form for BN curves: f_{6x+2,Q}(P) times two line factors, to
+// the power 2x(6x^2+3x+1) * (q^12-1)/r with x = 4965661367192848881 (Fuentes-Castaneda, Knapp and
+// Rodriguez-Henriquez, "Faster hashing to G2", 2011). That exponent is the one of snarkjs, so Pairing(alpha1,
+// beta2) is the vk_alphabeta_12 of a verification key; it is not a power of (q^12-1)/r that others use.
+//
+// Points are public here: time depends on them (infinity is skipped). Thread safety: pure functions.
+
+#ifndef PROOFMILL_KERNELS_CURVE_PAIRING_H_
+#define PROOFMILL_KERNELS_CURVE_PAIRING_H_
+
+#include <cstddef>
+
+#include "kernels/curve/bn254.h"
+#include "kernels/curve/tower.h"
+
+namespace proofmill::kernels {
+
+struct PairingTerm {
+  G1Affine g1;
+  G2Affine g2;
+};
+
+// The Miller value of one pair, defined up to factors that FinalExponentiation() removes; 1 if either point
+// is infinity. REQUIRES: `p` is in G1 and `q` in G2 (its subgroup of order r).
+Fq12 MillerLoop(const G1Affine& p, const G2Affine& q);
+
+// The product of the Miller values of n pairs, cheaper than n times MillerLoop(). Same requirements.
+Fq12 MillerLoopProduct(const PairingTerm* terms, size_t n);
+
+// f^(2x(6x^2+3x+1) * (q^12-1)/r). REQUIRES: f is not zero.
+Fq12 FinalExponentiation(const Fq12& f);
+
+// FinalExponentiation(MillerLoop(p, q)).
+Fq12 Pairing(const G1Affine& p, const G2Affine& q);
+
+// Whether the product of e(g1, g2) over n pairs is one; true for n = 0. A pair with an infinity counts as
+// one.
+bool PairingProductIsOne(const PairingTerm* terms, size_t n);
+
+// Whether p is infinity or of order r, exactly. REQUIRES: `p` is on the curve.
+bool IsInG2Subgroup(const G2Affine& p);
+
+}  // namespace proofmill::kernels
+
+#endif  // PROOFMILL_KERNELS_CURVE_PAIRING_H_
