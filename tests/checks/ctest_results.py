@@ -1,0 +1,80 @@
+"""Turns a JUnit file that ctest wrote into result lines: passed|failed|skipped, TAB, count, TAB, what.
+
+ctest counts a GoogleTest program as one test, whatever became of the cases in it. Here every case counts, and a skipped,
+disabled or missing case is a failure, unless ctest labels its program `gpu`: only a missing GPU is a reason to skip.
+
+usage: ctest_results.py JUNIT.xml CTEST_EXIT_STATUS
+"""
+
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+PASSED = re.compile(r"^\[  PASSED  \] (\d+) tests?\.", re.MULTILINE)
+SKIPPED = re.compile(r"^\[  SKIPPED \] (\d+) tests?, listed below:", re.MULTILINE)
+FAILED = re.compile(r"^\[  FAILED  \] (\d+) tests?, listed below:", re.MULTILINE)
+DISABLED = re.compile(r"YOU HAVE (\d+) DISABLED TEST")
+GOOGLE_TEST = re.compile(r"^\[==========\] Running \d+ tests?", re.MULTILINE)
+
+
+def count_of(pattern, text):
+    return sum(int(number) for number in pattern.findall(text))
+
+
+def labels_of(case):
+    for item in case.iter("property"):
+        if item.get("name") == "cmake_labels":
+            return item.get("value", "").split(";")
+    return []
+
+
+def judge_skips(name, count, labels):
+    if count == 0:
+        return []
+    if "gpu" in labels:
+        return [("skipped", count, f"{name}: no GPU")]
+    return [("failed", count, f"{name}: skipped, and only tests labelled gpu may skip")]
+
+
+def judge(case):
+    """The result lines of one ctest test."""
+    name, status, labels = case.get("name"), case.get("status"), labels_of(case)
+    output = case.findtext("system-out") or ""
+    if status == "disabled" or case.find("skipped") is not None or status == "notrun":
+        return judge_skips(name, 1, labels) if status != "notrun" else [("failed", 1, f"{name}: did not run")]
+    if not GOOGLE_TEST.search(output):
+        if status == "run":
+            return [("passed", 1, name)]
+        return [("failed", 1, f"{name}: {status}")]
+    passed, failed, skipped = count_of(PASSED, output), count_of(FAILED, output), count_of(SKIPPED, output)
+    disabled = count_of(DISABLED, output)
+    lines = judge_skips(name, skipped, labels)
+    if passed:
+        lines.append(("passed", passed, name))
+    if disabled:
+        lines.append(("failed", disabled, f"{name}: has disabled cases"))
+    if failed or status != "run":
+        lines.append(("failed", max(failed, 1), f"{name}: failed"))
+    if passed + failed + skipped == 0 and status == "run":
+        lines.append(("failed", 1, f"{name}: ran no case"))
+    return lines
+
+
+def main():
+    junit, exit_status = sys.argv[1], int(sys.argv[2])
+    try:
+        cases = list(ElementTree.parse(junit).getroot().iter("testcase"))
+    except (OSError, ElementTree.ParseError) as error:
+        print("failed", 1, f"ctest left no readable results: {error}", sep="\t")
+        return
+    lines = [line for case in cases for line in judge(case)]
+    if not lines:
+        lines.append(("failed", 1, "ctest ran no test"))
+    if exit_status != 0 and not any(line[0] == "failed" for line in lines):
+        lines.append(("failed", 1, f"ctest exited with {exit_status}"))
+    for outcome, count, what in lines:
+        print(outcome, count, what, sep="\t")
+
+
+if __name__ == "__main__":
+    main()

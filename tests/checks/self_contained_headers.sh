@@ -1,0 +1,27 @@
+#!/bin/bash
+# Compiles every header of ours alone (syntax only). CUDA device headers (.cuh) are left to nvcc.
+# usage: self_contained_headers.sh BUILD_FOLDER JOBS    the folder holds the generated proto headers
+set -Eeuo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+build=$1 jobs=$2
+
+flags=(-std=c++20 -fsyntax-only -Wall -Wextra -Wconversion -Wshadow -Werror -I . -isystem "${build}/proto")
+for folder in "${CUDA_HOME:-/usr/local/cuda}/include"; do
+  if [[ -d ${folder} ]]; then flags+=(-isystem "${folder}"); fi
+done
+
+# A header is included from an otherwise empty file: compiling it directly would warn about `#pragma once` and unused statics.
+compile_alone() {
+  local header=$1
+  shift
+  if ! echo "#include \"${header}\"" | g++ "$@" -x c++ -; then echo "${header} does not compile alone"; return 1; fi
+}
+export -f compile_alone
+
+mapfile -t headers < <(git ls-files 'kernels/*.h' 'engine/*.h' 'server/*.h' 'clients/*.h' 'cli/*.h' 'tests/*.h')
+if ! ls "${build}"/proto >/dev/null 2>&1; then
+  echo "no generated proto headers under ${build}: build the release preset first" >&2
+  exit 1
+fi
+echo "${#headers[@]} headers"
+printf '%s\n' "${headers[@]}" | xargs -P "${jobs}" -I{} bash -c 'compile_alone "$@"' _ {} "${flags[@]}"

@@ -1,0 +1,5 @@
+# Builds the release preset. Where a CUDA toolkit is present, something must have been compiled for sm_90.
+. "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+build_preset release -DPROOFMILL_TESTS=ON
+check "CUDA kernels compiled for sm_90" bash tests/checks/cuda_compiled.sh "${BUILD_ROOT}/release"
