@@ -1,0 +1,118 @@
+// What a device must be able to do for a Groth16 proof: hold keys, and turn a witness into five group sums.
+//
+// Everything else (checks of the witness, blinding, assembly, self-check) is common to all backends and lives
+// in engine/groth16/prover.h. So a backend never sees r and s, and any two backends that compute the same
+// sums give the same proof bytes.
+//
+// Order inside ComputeSums(): sums A, B1, B2 and C need only the witness; H needs gather and NTT first. When
+// the four are known, `on_witness_sums` is called, so that blinding runs on the host while MSM H still does.
+//
+// Memory: LoadKey() takes all that a proof of that key will need, scratch included; ComputeSums() allocates
+// nothing that grows with the circuit beyond it, and wipes what held secrets before it returns, whatever it
+// returns.
+//
+// Thread safety: one worker thread owns a backend and calls ComputeSums(); two calls at once wait for each
+// other. LoadKey() and the end of a ResidentKey may come from any other thread meanwhile. A ResidentKey must
+// end before its backend, and not while a call uses it.
+
+#ifndef PROOFMILL_ENGINE_BACKEND_BACKEND_H_
+#define PROOFMILL_ENGINE_BACKEND_BACKEND_H_
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/base/cancellation.h"
+#include "kernels/curve/bn254.h"
+#include "kernels/field/limbs.h"
+
+namespace proofmill::engine {
+
+class ProvingKey;
+
+// The timed steps of a Groth16 proof. Steps overlap, so their times do not add up to the proof's.
+enum class Stage { kUpload, kGather, kNtt, kMsmA, kMsmB1, kMsmB2, kMsmC, kMsmH, kFinish, kSelfCheck };
+inline constexpr size_t kStageCount = 10;
+
+// "upload", "gather", "ntt", "msm_a", ... as metrics and the API name them.
+std::string_view StageName(Stage stage);
+
+// Hears about stages as they end. Called on any thread of the backend, one call at a time, with no lock held
+// that a caller could know of; a stage that a backend does not have is not reported. Must not throw.
+class StageSink {
+ public:
+  virtual ~StageSink() = default;
+  virtual void OnStage(Stage stage, std::chrono::nanoseconds duration) = 0;
+};
+
+// SA, SB1, SB2 and SC of groth16.md H5.
+struct WitnessSums {
+  kernels::G1Xyzz a, b1, c;
+  kernels::G2Xyzz b2;
+};
+// All five. Secret: wipe after use.
+struct Groth16Sums {
+  WitnessSums witness;
+  kernels::G1Xyzz h;
+};
+
+// What a running proof is told. Pointers may be null and must outlive the call.
+struct ComputeContext {
+  const CancellationToken* cancel = nullptr;  // polled between stages
+  StageSink* stages = nullptr;
+  // Called at most once, on any thread, before ComputeSums() returns; not called when the call fails before
+  // that point. A call that was made is no promise that ComputeSums() will succeed.
+  std::function<void(const WitnessSums&)> on_witness_sums;
+};
+
+// A key in the form in which a backend's kernels want it.
+class ResidentKey {
+ public:
+  virtual ~ResidentKey() = default;
+  ResidentKey(const ResidentKey&) = delete;
+  ResidentKey& operator=(const ResidentKey&) = delete;
+
+  const std::shared_ptr<const ProvingKey>& key() const { return key_; }
+  // Bytes that this key takes on its device: tables and index lists; scratch that keys share is not counted.
+  virtual size_t device_bytes() const = 0;
+
+ protected:
+  explicit ResidentKey(std::shared_ptr<const ProvingKey> key) : key_(std::move(key)) {}
+
+ private:
+  const std::shared_ptr<const ProvingKey> key_;
+};
+
+enum class BackendKind { kCpu, kCuda };
+
+class Groth16Backend {
+ public:
+  virtual ~Groth16Backend() = default;
+
+  // "cpu", "cuda:0": the device label of metrics and replies.
+  virtual const std::string& name() const = 0;
+  virtual BackendKind kind() const = 0;
+
+  // Makes `key` resident. REQUIRES: it passed the key audit.
+  //   RESOURCE_EXHAUSTED  key and scratch do not fit; the message names the bytes wanted and there.
+  //   INTERNAL            the device failed (reason kDeviceFault).
+  virtual absl::StatusOr<std::unique_ptr<ResidentKey>> LoadKey(std::shared_ptr<const ProvingKey> key) = 0;
+
+  // The five sums of one proof. REQUIRES: `key` came from this backend; `witness` has n_vars values, all
+  // below r (the prover checks both).
+  //   CANCELLED, DEADLINE_EXCEEDED  as context.cancel says, at the next border between stages.
+  //   RESOURCE_EXHAUSTED            the host's memory ran out (reason kOutOfMemory).
+  //   INTERNAL                      the device failed (reason kDeviceFault).
+  virtual absl::StatusOr<Groth16Sums> ComputeSums(ResidentKey& key, absl::Span<const kernels::U256> witness,
+                                                  const ComputeContext& context) = 0;
+};
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_BACKEND_BACKEND_H_

@@ -1,0 +1,40 @@
+// From the word that a user gives (--backend auto|cpu|cuda) to the backends of this process.
+//
+// Thread safety: pure functions.
+
+#ifndef PROOFMILL_ENGINE_BACKEND_SELECT_H_
+#define PROOFMILL_ENGINE_BACKEND_SELECT_H_
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "engine/backend/backend.h"
+
+namespace proofmill::engine {
+
+struct BackendOptions {
+  // Threads of the cpu backend; 0: one per hardware thread.
+  size_t cpu_threads = 0;
+};
+
+struct BackendSelection {
+  std::vector<std::unique_ptr<Groth16Backend>> backends;  // at least one
+  std::string reason;  // why these, for the log: "cpu was asked for", "auto: this build has no cuda backend"
+};
+
+// "auto": every GPU if there is one, else the CPU. "cpu": one backend on all threads. "cuda": GPUs or an
+// error.
+//   INVALID_ARGUMENT     another word.
+//   FAILED_PRECONDITION  cuda was asked for and this build or machine has none; the message says which.
+absl::StatusOr<BackendSelection> MakeBackends(std::string_view choice, const BackendOptions& options = {});
+
+// The backends that this build has, "cpu" or "cpu, cuda", for the last line of a build or a test run.
+std::string_view CompiledBackends();
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_BACKEND_SELECT_H_
