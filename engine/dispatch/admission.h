@@ -1,0 +1,90 @@
+// The one gate for work: how many jobs may wait, and how many bytes of witness the process may hold.
+//
+// Room is reserved before a witness is in memory, so that the bounds hold during uploads too. A Reservation
+// travels with the witness: from the call that receives it, into the job, until the witness has been wiped.
+// Its job slot is given back when a worker takes the job, its bytes when the witness is gone.
+//
+// Thread safety: Admission: every method may be called from any thread. Reservation: one thread at a time.
+// Lifetime: reservations may outlive their Admission.
+
+#ifndef PROOFMILL_ENGINE_DISPATCH_ADMISSION_H_
+#define PROOFMILL_ENGINE_DISPATCH_ADMISSION_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "engine/base/mutex.h"
+
+namespace proofmill::engine {
+
+class Reservation;
+
+class Admission {
+ public:
+  struct Limits {
+    size_t jobs_max;
+    uint64_t witness_bytes_max;
+  };
+  struct Usage {
+    size_t jobs = 0;
+    uint64_t witness_bytes = 0;
+  };
+  // Told of every change of the witness bytes, with no lock held; the sum of all changes is the present
+  // value.
+  using WitnessBytesListener = std::function<void(int64_t change)>;
+
+  // REQUIRES: both limits are positive.
+  explicit Admission(Limits limits, WitnessBytesListener listener = nullptr);
+
+  // Takes room for one job (if `with_job_slot`) and `witness_bytes`, or nothing.
+  //   RESOURCE_EXHAUSTED MESSAGE_TOO_LARGE  more bytes than the limit; trying again cannot work.
+  //   RESOURCE_EXHAUSTED QUEUE_FULL         a limit would be exceeded now; the caller adds when to try again.
+  //   UNAVAILABLE DRAINING                  Close() was called.
+  absl::StatusOr<Reservation> Reserve(uint64_t witness_bytes, bool with_job_slot);
+
+  // Takes a job slot for a reservation that has none; no effect on one that has. Errors as Reserve().
+  [[nodiscard]] absl::Status AddJobSlot(Reservation& reservation);
+
+  // Refuses everything from now on; what was reserved stays. Idempotent.
+  void Close();
+
+  Usage usage() const;
+  const Limits& limits() const { return limits_; }
+
+ private:
+  friend class Reservation;
+  struct State;
+  const Limits limits_;
+  const std::shared_ptr<State> state_;
+};
+
+// Move only. Empty when default made, moved from or released.
+class Reservation {
+ public:
+  Reservation() = default;
+  Reservation(Reservation&& other) noexcept;
+  Reservation& operator=(Reservation&& other) noexcept;
+  ~Reservation() { Release(); }
+
+  uint64_t witness_bytes() const { return witness_bytes_; }
+  bool has_job_slot() const { return has_job_slot_; }
+
+  // Gives back a part, or all. Idempotent.
+  void ReleaseJobSlot();
+  void Release();
+
+ private:
+  friend class Admission;
+  Reservation(std::shared_ptr<Admission::State> state, uint64_t witness_bytes, bool has_job_slot);
+
+  std::shared_ptr<Admission::State> state_;
+  uint64_t witness_bytes_ = 0;
+  bool has_job_slot_ = false;
+};
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_DISPATCH_ADMISSION_H_

@@ -1,0 +1,57 @@
+// A circuit as the service holds it: a proving key under an id, with what is known about it.
+//
+// A Circuit is an immutable snapshot. When a circuit changes its state the registry makes a new snapshot, so
+// whoever holds one (a job in the queue, an answer being written) sees one consistent circuit to the end.
+//
+// Thread safety: immutable, so any number of threads may read one.
+
+#ifndef PROOFMILL_ENGINE_DISPATCH_CIRCUIT_H_
+#define PROOFMILL_ENGINE_DISPATCH_CIRCUIT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "engine/formats/wtns.h"
+#include "engine/groth16/proving_key.h"
+
+namespace proofmill::engine {
+
+enum class CircuitState { kLoading, kReady, kFailed };
+// "loading", "ready", "failed".
+std::string_view CircuitStateName(CircuitState state);
+
+struct Circuit {
+  std::string id;
+  CircuitState state = CircuitState::kLoading;
+
+  // Set when the state is kFailed: why.
+  absl::Status failure;
+
+  // The rest is set once the key is loaded. `key` holds the verification key, the sizes and the audit.
+  std::shared_ptr<const ProvingKey> key;
+  // BLAKE2b-512 of the key file, 128 lower-case hexadecimal digits.
+  std::string version;
+  uint64_t key_bytes = 0;
+  std::vector<std::string> warnings;
+  // Reading and checking the key; then making it resident and proving the canary on every device.
+  std::chrono::nanoseconds load_duration{0};
+  std::chrono::nanoseconds warm_up_duration{0};
+  // A witness that is known to satisfy the circuit, or null.
+  std::shared_ptr<const Witness> canary;
+  // The constraints, for naming one that a bad witness breaks; empty if there is no such file.
+  std::string r1cs_path;
+};
+
+using CircuitPtr = std::shared_ptr<const Circuit>;
+
+// Whether `id` is a circuit id: 1 to 128 characters of [A-Za-z0-9._-], the first not a dot.
+bool IsCircuitId(std::string_view id);
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_DISPATCH_CIRCUIT_H_

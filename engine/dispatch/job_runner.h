@@ -1,0 +1,77 @@
+// The seam between a worker and what it drives: one device that can hold circuits and run jobs.
+//
+// groth16_runner.h puts it over a Groth16Backend; tests put programmable delays and failures behind it.
+//
+// Thread safety: all calls come from the worker's one thread, but for info(), which may be called from any.
+
+#ifndef PROOFMILL_ENGINE_DISPATCH_JOB_RUNNER_H_
+#define PROOFMILL_ENGINE_DISPATCH_JOB_RUNNER_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/types/span.h"
+#include "engine/backend/backend.h"
+#include "engine/base/cancellation.h"
+#include "engine/dispatch/circuit.h"
+#include "engine/dispatch/observer.h"
+#include "engine/groth16/types.h"
+#include "kernels/field/bn254_fr.h"
+#include "kernels/field/limbs.h"
+
+namespace proofmill::engine {
+
+struct RunContext {
+  const CancellationToken& cancel;
+  StageSink& stages;
+};
+
+// Something that the device did wrong.
+struct DeviceFault {
+  DeviceErrorClass error_class;
+  absl::Status status;
+  // Nothing will work on this device again in this process.
+  bool lost = false;
+};
+
+struct RunOutcome {
+  // OK: the proof and the public signals are set, and the proof has been verified.
+  absl::Status status;
+  Groth16Proof proof;
+  std::vector<kernels::Fr> public_signals;
+  // Set when a proof did not verify: who is to blame.
+  std::optional<BlameVerdict> verdict;
+  // Set when the device is to blame for `status`: the job may be run on another one.
+  std::optional<DeviceFault> fault;
+};
+
+struct DeviceMemory {
+  DeviceMemoryKind kind;
+  uint64_t bytes;
+};
+
+class JobRunner {
+ public:
+  virtual ~JobRunner() = default;
+
+  // The views live as long as the runner.
+  virtual DeviceInfo info() const = 0;
+
+  // Makes the circuit's key resident and proves its canary once, if it has one. REQUIRES: circuit.key is set.
+  //   RESOURCE_EXHAUSTED OUT_OF_MEMORY         the device has no room for the key.
+  //   FAILED_PRECONDITION WITNESS_UNSATISFIED  the canary cannot be proved.
+  virtual absl::Status Install(const Circuit& circuit) = 0;
+
+  // Runs one job of an installed circuit. May throw what libraries throw (std::bad_alloc).
+  virtual RunOutcome Run(const Circuit& circuit, absl::Span<const kernels::U256> witness,
+                         const RunContext& context) = 0;
+
+  // What is in use now.
+  virtual std::vector<DeviceMemory> Memory() const = 0;
+};
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_DISPATCH_JOB_RUNNER_H_

@@ -1,0 +1,83 @@
+// What the engine tells about itself, for metrics and logs. The server implements it.
+//
+// Thread safety: methods are called from any thread, also at the same time, and never with a lock of the
+// engine held. They must be quick and must not call back into the engine. Ordering: gauges come as changes,
+// not as values, because changes from several threads add up in any order. Calls for one device or one
+// circuit come in order.
+
+#ifndef PROOFMILL_ENGINE_DISPATCH_OBSERVER_H_
+#define PROOFMILL_ENGINE_DISPATCH_OBSERVER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "engine/dispatch/circuit.h"
+#include "engine/dispatch/prove_types.h"
+
+namespace proofmill::engine {
+
+// Why a job never reached a device, or left one early.
+enum class DropReason { kQueueFull, kExpired, kCancelled, kDraining };
+// "queue_full", "expired", "cancelled", "draining".
+std::string_view DropReasonName(DropReason reason);
+
+// kSelfCheck: the device made a wrong proof, as its canary showed.
+enum class DeviceErrorClass { kOutOfMemory, kLaunch, kSticky, kTimeout, kSelfCheck };
+// "oom", "launch", "sticky", "timeout", "self_check".
+std::string_view DeviceErrorClassName(DeviceErrorClass error_class);
+
+enum class DeviceMemoryKind { kKeys, kScratch, kFree };
+// "keys", "scratch", "free".
+std::string_view DeviceMemoryKindName(DeviceMemoryKind kind);
+
+// Who was to blame for a proof that did not verify.
+enum class BlameVerdict { kWitness, kDevice };
+// "witness", "device".
+std::string_view BlameVerdictName(BlameVerdict verdict);
+
+struct JobInfo {
+  std::string_view circuit;
+  std::string_view tenant;
+  std::string_view request_id;
+  Priority priority;
+};
+
+struct DeviceInfo {
+  std::string_view device;    // "cpu", "cuda:0"
+  std::string_view backend;   // "cpu", "cuda"
+  std::string_view gpu_uuid;  // empty for the CPU
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+
+  // The queue.
+  virtual void OnQueueDepthChange(Priority, int /*change*/) {}
+  virtual void OnWitnessBytesChange(int64_t /*change*/) {}
+  virtual void OnJobDropped(const JobInfo&, DropReason) {}
+
+  // A job on a device. OnJobStarted and OnJobFinished come in pairs.
+  virtual void OnJobStarted(const JobInfo&, const DeviceInfo&, std::chrono::nanoseconds /*queue_wait*/) {}
+  virtual void OnStage(const JobInfo&, const DeviceInfo&, std::string_view /*stage*/,
+                       std::chrono::nanoseconds) {}
+  virtual void OnJobFinished(const JobInfo&, const DeviceInfo&, const absl::Status&,
+                             std::chrono::nanoseconds /*run_time*/) {}
+  virtual void OnBlame(const JobInfo&, const DeviceInfo&, BlameVerdict) {}
+
+  // Devices. OnDeviceUp comes once at start, and then with every change; `why` is empty when it is up.
+  virtual void OnDeviceUp(const DeviceInfo&, bool /*up*/, std::string_view /*why*/) {}
+  virtual void OnDeviceError(const DeviceInfo&, DeviceErrorClass, const absl::Status&) {}
+  virtual void OnDeviceMemory(const DeviceInfo&, DeviceMemoryKind, uint64_t /*bytes*/) {}
+
+  // Circuits: with every new state.
+  virtual void OnCircuit(const Circuit&) {}
+  // Something in the circuit directory that is no circuit.
+  virtual void OnCircuitFileIgnored(std::string_view /*name*/, std::string_view /*why*/) {}
+};
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_DISPATCH_OBSERVER_H_
