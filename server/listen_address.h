@@ -1,0 +1,33 @@
+// The address that a listener binds: HOST:PORT with an IPv4 address, an IPv6 address in brackets, or
+// `localhost`. Other names are refused: what they resolve to is not known when the configuration is checked.
+
+#ifndef PROOFMILL_SERVER_LISTEN_ADDRESS_H_
+#define PROOFMILL_SERVER_LISTEN_ADDRESS_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace proofmill::server {
+
+struct ListenAddress {
+  std::string host;  // without brackets
+  uint16_t port;     // 0: the kernel chooses
+
+  // HOST:PORT, with brackets where they are needed.
+  std::string ToString() const;
+  // True when only this machine can reach the address: 127.0.0.0/8, ::1, localhost.
+  bool IsLoopback() const;
+};
+
+//   INVALID_ARGUMENT  not HOST:PORT, a host that is no address, or a port above 65535.
+absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text);
+
+// True when `peer`, as gRPC names it (ipv4:127.0.0.1:40000, ipv6:%5B::1%5D:40000), is on this machine.
+bool IsLoopbackPeer(std::string_view peer);
+
+}  // namespace proofmill::server
+
+#endif  // PROOFMILL_SERVER_LISTEN_ADDRESS_H_

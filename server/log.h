@@ -1,0 +1,54 @@
+// Structured logs: one JSON object a line, on standard error.
+//
+//   {"time":"2026-01-31T12:00:00.000Z","level":"info","event":"rpc","code":"OK",...}
+//
+// An event is a fixed name; what varies goes into fields. Never give a field a value of a witness, a proof's
+// blinding, a credential, or the name of an upload. Strings that are not UTF-8 are written with replacement
+// characters.
+//
+// Thread safety: every method may be called from any thread; lines never mix.
+
+#ifndef PROOFMILL_SERVER_LOG_H_
+#define PROOFMILL_SERVER_LOG_H_
+
+#include <memory>
+#include <ostream>
+#include <string_view>
+
+#include "nlohmann/json_fwd.hpp"
+
+namespace spdlog {
+class logger;
+}
+
+namespace proofmill::server {
+
+enum class LogLevel { kDebug, kInfo, kWarn, kError };
+
+class Log {
+ public:
+  // Writes to standard error what is at least as grave as `level`.
+  static std::unique_ptr<Log> ToStderr(LogLevel level);
+  // Writes to `out`, which must outlive the log. For tests.
+  static std::unique_ptr<Log> ToStream(std::ostream& out, LogLevel level);
+
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  // `fields` is a JSON object; "time", "level" and "event" are put before it.
+  void Debug(std::string_view event, const nlohmann::ordered_json& fields);
+  void Info(std::string_view event, const nlohmann::ordered_json& fields);
+  void Warn(std::string_view event, const nlohmann::ordered_json& fields);
+  void Error(std::string_view event, const nlohmann::ordered_json& fields);
+
+ private:
+  explicit Log(std::shared_ptr<spdlog::logger> logger);
+  void Write(LogLevel level, std::string_view event, const nlohmann::ordered_json& fields);
+
+  const std::shared_ptr<spdlog::logger> logger_;
+};
+
+}  // namespace proofmill::server
+
+#endif  // PROOFMILL_SERVER_LOG_H_
