@@ -13,6 +13,9 @@
 #if defined(__CUDACC__)
 #include "kernels/field/montgomery_device.cuh"
 #endif
+#if defined(__x86_64__)
+#include "kernels/field/montgomery_x86.h"
+#endif
 
 namespace proofmill::kernels {
 
@@ -71,6 +74,8 @@ class MontgomeryField {
                                                           const MontgomeryField& b) {
 #if defined(__CUDA_ARCH__)
     if (!__builtin_is_constant_evaluated()) return FromMontgomery(device::AddMod<Params>(a.value_, b.value_));
+#elif defined(__x86_64__)
+    if (!__builtin_is_constant_evaluated()) return FromMontgomery(x86::AddMod<Params>(a.value_, b.value_));
 #endif
     U256 sum;
     Add(a.value_, b.value_, sum);  // below 2^255: no carry
@@ -80,6 +85,8 @@ class MontgomeryField {
                                                           const MontgomeryField& b) {
 #if defined(__CUDA_ARCH__)
     if (!__builtin_is_constant_evaluated()) return FromMontgomery(device::SubMod<Params>(a.value_, b.value_));
+#elif defined(__x86_64__)
+    if (!__builtin_is_constant_evaluated()) return FromMontgomery(x86::SubMod<Params>(a.value_, b.value_));
 #endif
     constexpr U256 modulus = kModulus;
     U256 difference;
@@ -91,27 +98,18 @@ class MontgomeryField {
   PROOFMILL_HD constexpr MontgomeryField operator-() const { return Zero() - *this; }
 
   // The product a * b * R^-1 mod p of the stored integers, by the interleaved (CIOS) method of Koc, Acar and
-  // Kaliski, 1996. The top word of p leaves two bits free, so that the running sum never needs a sixth word.
+  // Kaliski, 1996. The top word of p leaves two bits free, so that the running sum never needs a fifth word.
   friend PROOFMILL_HD constexpr MontgomeryField operator*(const MontgomeryField& a,
                                                           const MontgomeryField& b) {
 #if defined(__CUDA_ARCH__)
     if (!__builtin_is_constant_evaluated()) return FromMontgomery(device::MulMod<Params>(a.value_, b.value_));
 #endif
-    constexpr U256 modulus = kModulus;
-    uint64_t t[5] = {0, 0, 0, 0, 0};
-    for (int i = 0; i < 4; ++i) {
-      uint64_t carry = 0;
-      for (int j = 0; j < 4; ++j) t[j] = MulAddCarry(a.value_.limb[i], b.value_.limb[j], t[j], carry);
-      t[4] += carry;
-      const uint64_t m = t[0] * Params::kNegInverse;
-      carry = 0;
-      MulAddCarry(m, modulus.limb[0], t[0], carry);
-      for (int j = 1; j < 4; ++j) t[j - 1] = MulAddCarry(m, modulus.limb[j], t[j], carry);
-      const Uint128 top = Uint128{t[4]} + carry;
-      t[3] = static_cast<uint64_t>(top);
-      t[4] = static_cast<uint64_t>(top >> 64);
-    }
-    return FromMontgomery(SubtractModulusOnce(U256{{t[0], t[1], t[2], t[3]}}));
+    Accumulator t;
+    t.MulAddReduce(a.value_, b.value_.limb[0]);
+    t.MulAddReduce(a.value_, b.value_.limb[1]);
+    t.MulAddReduce(a.value_, b.value_.limb[2]);
+    t.MulAddReduce(a.value_, b.value_.limb[3]);
+    return FromMontgomery(SubtractModulusOnce(U256{{t.w0, t.w1, t.w2, t.w3}}));
   }
   PROOFMILL_HD constexpr MontgomeryField& operator+=(const MontgomeryField& b) { return *this = *this + b; }
   PROOFMILL_HD constexpr MontgomeryField& operator-=(const MontgomeryField& b) { return *this = *this - b; }
@@ -138,11 +136,37 @@ class MontgomeryField {
   }
 
  private:
+  // The running sum of a product: four words, since it stays below 2p between steps.
+  struct Accumulator {
+    uint64_t w0 = 0, w1 = 0, w2 = 0, w3 = 0;
+
+    // this = (this + a * word + m * p) / 2^64 with the m that makes the division exact. Written out, because
+    // GCC unrolls such loops only at -O3.
+    PROOFMILL_HD constexpr void MulAddReduce(const U256& a, uint64_t word) {
+      constexpr U256 p = Params::kModulus;
+      uint64_t carry = 0;
+      uint64_t reduce_carry = 0;
+      w0 = MulAddCarry(a.limb[0], word, w0, carry);
+      const uint64_t m = w0 * Params::kNegInverse;
+      MulAddCarry(m, p.limb[0], w0, reduce_carry);
+      w1 = MulAddCarry(a.limb[1], word, w1, carry);
+      w0 = MulAddCarry(m, p.limb[1], w1, reduce_carry);
+      w2 = MulAddCarry(a.limb[2], word, w2, carry);
+      w1 = MulAddCarry(m, p.limb[2], w2, reduce_carry);
+      w3 = MulAddCarry(a.limb[3], word, w3, carry);
+      w2 = MulAddCarry(m, p.limb[3], w3, reduce_carry);
+      w3 = carry + reduce_carry;
+    }
+  };
+
   static PROOFMILL_HD constexpr U256 Masked(const U256& x, uint64_t mask) {
     return U256{{x.limb[0] & mask, x.limb[1] & mask, x.limb[2] & mask, x.limb[3] & mask}};
   }
   // x or x - p, whichever is in [0, p). REQUIRES: x < 2p.
   static PROOFMILL_HD constexpr U256 SubtractModulusOnce(const U256& x) {
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) return x86::ReduceOnce<Params>(x);
+#endif
     constexpr U256 modulus = kModulus;
     U256 reduced;
     const uint64_t keep = uint64_t{0} - Sub(x, modulus, reduced);
