@@ -3,9 +3,11 @@
 ctest counts a GoogleTest program as one test, whatever became of the cases in it. Here every case counts, and a skipped,
 disabled or missing case is a failure, unless ctest labels its program `gpu`: only a missing GPU is a reason to skip.
 
-usage: ctest_results.py JUNIT.xml CTEST_EXIT_STATUS
+usage: ctest_results.py JUNIT.xml SHOW_ONLY.json CTEST_EXIT_STATUS
+    SHOW_ONLY.json is the output of `ctest --show-only=json-v1`, which has the labels that the JUnit file lacks.
 """
 
+import json
 import re
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -21,11 +23,11 @@ def count_of(pattern, text):
     return sum(int(number) for number in pattern.findall(text))
 
 
-def labels_of(case):
-    for item in case.iter("property"):
-        if item.get("name") == "cmake_labels":
-            return item.get("value", "").split(";")
-    return []
+def labels_by_test(path):
+    """The ctest labels of each test."""
+    with open(path, encoding="utf-8") as file:
+        tests = json.load(file)["tests"]
+    return {test["name"]: next((p["value"] for p in test.get("properties", []) if p["name"] == "LABELS"), []) for test in tests}
 
 
 def judge_skips(name, count, labels):
@@ -36,12 +38,15 @@ def judge_skips(name, count, labels):
     return [("failed", count, f"{name}: skipped, and only tests labelled gpu may skip")]
 
 
-def judge(case):
+def judge(case, labels):
     """The result lines of one ctest test."""
-    name, status, labels = case.get("name"), case.get("status"), labels_of(case)
+    name, status = case.get("name"), case.get("status")
     output = case.findtext("system-out") or ""
-    if status == "disabled" or case.find("skipped") is not None or status == "notrun":
-        return judge_skips(name, 1, labels) if status != "notrun" else [("failed", 1, f"{name}: did not run")]
+    skipped = case.find("skipped")
+    if status == "disabled" or (skipped is not None and skipped.get("message", "").startswith("SKIP_")):
+        return judge_skips(name, 1, labels)
+    if status == "notrun":
+        return [("failed", 1, f"{name}: did not run")]
     if not GOOGLE_TEST.search(output):
         if status == "run":
             return [("passed", 1, name)]
@@ -61,13 +66,14 @@ def judge(case):
 
 
 def main():
-    junit, exit_status = sys.argv[1], int(sys.argv[2])
+    junit, show_only, exit_status = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    labels = labels_by_test(show_only)
     try:
         cases = list(ElementTree.parse(junit).getroot().iter("testcase"))
     except (OSError, ElementTree.ParseError) as error:
         print("failed", 1, f"ctest left no readable results: {error}", sep="\t")
         return
-    lines = [line for case in cases for line in judge(case)]
+    lines = [line for case in cases for line in judge(case, labels.get(case.get("name"), []))]
     if not lines:
         lines.append(("failed", 1, "ctest ran no test"))
     if exit_status != 0 and not any(line[0] == "failed" for line in lines):

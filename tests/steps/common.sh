@@ -57,9 +57,10 @@ run_ctest() {
   local preset=$1 folder=${BUILD_ROOT}/$1 junit=${BUILD_ROOT}/$1-tests.xml status=0
   shift
   rm -f "${junit}"
+  ctest --test-dir "${folder}" --show-only=json-v1 >"${junit%.xml}.json"
   ctest --test-dir "${folder}" -j "${JOBS}" --no-tests=error --output-on-failure --output-junit "${junit}" \
     --test-output-size-passed 20000000 --test-output-size-failed 20000000 "$@" </dev/null || status=$?
-  python3 tests/checks/ctest_results.py "${junit}" "${status}" >"${junit%.xml}.results"
+  python3 tests/checks/ctest_results.py "${junit}" "${junit%.xml}.json" "${status}" >"${junit%.xml}.results"
   while IFS=$'\t' read -r outcome count what; do record "${outcome}" "${count}" "${preset}: ${what}"; done <"${junit%.xml}.results"
   ! grep -q '^failed' "${junit%.xml}.results"
 }

@@ -1,0 +1,127 @@
+"""Checks the documentation against the tree and the program.
+
+- every relative link in a Markdown file leads to a file that exists;
+- every command line that starts with `proofmill` uses a subcommand and flags that the program has;
+- every flag named alone in backquotes is a flag of some subcommand or of a script of ours;
+- every flag of `proofmill serve` is described in docs/operating.md or in the README.
+
+usage: docs.py PROGRAM    (run from the project's root)
+"""
+
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+INLINE = re.compile(r"`([^`\n]+)`")
+FLAG = re.compile(r"^--(?:no)?([a-z][a-z0-9_]*)")
+HELP_FLAG = re.compile(r"^\s+--(?:\[no\])?([a-z][a-z0-9_]*)", re.MULTILINE)
+HELP_COMMAND = re.compile(r"^  (?:proofmill )?([a-z]+(?: [a-z]+)?)(?:  +|$)", re.MULTILINE)
+# Flags of scripts in this tree, which the program does not know.
+SCRIPT_FLAGS = {"keep", "only", "list", "as_user", "help"}
+
+
+def run_help(program, *words):
+    result = subprocess.run([program, *words, "--help"], capture_output=True, text=True, timeout=60, check=False)
+    return result.stdout if result.returncode == 0 else None
+
+
+class Program:
+    """What --help says: the subcommands and the flags of each."""
+
+    def __init__(self, path):
+        self.path = path
+        self.flags = {}
+
+    def flags_of(self, words):
+        """The flags of the subcommand at the start of `words` and its name; (None, name) if there is no such subcommand."""
+        for name in (" ".join(words[:2]), " ".join(words[:1])):
+            if name not in self.flags:
+                text = run_help(self.path, *name.split())
+                self.flags[name] = None if text is None else set(HELP_FLAG.findall(text)) | {"help"}
+            if self.flags[name] is not None:
+                return self.flags[name], name
+        return None, " ".join(words[:2])
+
+    def every_flag(self):
+        for name in HELP_COMMAND.findall(run_help(self.path) or ""):
+            self.flags_of(name.split())
+        return set().union(*(flags for flags in self.flags.values() if flags)) | SCRIPT_FLAGS
+
+
+def shell_lines(block):
+    """The commands of a code block, with continued lines joined and prompts taken off."""
+    for line in re.sub(r"\\\n\s*", " ", block).splitlines():
+        yield re.sub(r"^\$ ", "", line.strip())
+
+
+def command_words(line):
+    """The words after the program's name if the line runs proofmill, else None."""
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError:
+        return None
+    if words and (words[0] == "proofmill" or words[0].endswith("/proofmill")) and len(words) > 1:
+        return words[1:]
+    return None
+
+
+def check_command(program, words):
+    if words[0].startswith("--"):
+        return
+    flags, name = program.flags_of(words)
+    if flags is None:
+        yield f"the program has no subcommand \"{name}\""
+        return
+    for word in words:
+        match = FLAG.match(word)
+        if match and match[1] not in flags and word[2:].split("=")[0] not in flags:
+            yield f"proofmill {name} has no flag --{match[1]}"
+
+
+def check_file(path, program, known_flags):
+    text = path.read_text(encoding="utf-8")
+    prose = FENCE.sub("", text)
+    for target in LINK.findall(prose):
+        if "://" not in target and not (path.parent / target).exists():
+            yield f"the link to {target} leads nowhere"
+    spans = INLINE.findall(prose)
+    lines = [line for _, block in FENCE.findall(text) for line in shell_lines(block)] + spans
+    for line in lines:
+        words = command_words(line)
+        if words:
+            yield from check_command(program, words)
+    for span in spans:
+        match = FLAG.match(span)
+        if match and match[1] not in known_flags and span[2:].split()[0].split("=")[0] not in known_flags:
+            yield f"no subcommand has the flag {span}"
+
+
+def undocumented_serve_flags(program, texts):
+    flags, _ = program.flags_of(["serve"])
+    for flag in sorted((flags or {"(serve --help failed)"}) - {"help"}):
+        if f"--{flag}" not in texts:
+            yield f"proofmill serve --{flag} is described neither in README.md nor in docs/operating.md"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    program = Program(sys.argv[1])
+    known_flags = program.every_flag()
+    names = subprocess.run(["git", "ls-files", "--", "*.md"], check=True, capture_output=True, text=True).stdout.split()
+    problems = [f"{name}: {problem}" for name in names for problem in check_file(pathlib.Path(name), program, known_flags)]
+    operating = [pathlib.Path(name) for name in ("README.md", "docs/operating.md")]
+    texts = "".join(path.read_text(encoding="utf-8") for path in operating if path.exists())
+    problems.extend(undocumented_serve_flags(program, texts))
+    for problem in problems:
+        print(problem)
+    print(f"{len(names)} Markdown files, {len(problems)} problems")
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
