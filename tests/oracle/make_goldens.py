@@ -3,9 +3,9 @@
 
   make_goldens.py CASES_FOLDER OUT_FOLDER
 
-CASES_FOLDER holds NAME/circuit.zkey and NAME/witness.wtns (../shared/cases). One file for each of GOLDEN_CASES and of the
-special circuits: the hashes of the inputs, so that a golden is never compared with another key's proof, and one proof
-for each blinding pair. The text is stable: a second run on the same inputs writes the same bytes.
+CASES_FOLDER holds NAME/circuit.zkey and NAME/witness.wtns (../shared/cases). One file for each of GOLDEN_CASES and of
+the special circuits: the hashes of the inputs, so that a golden is never compared with another key's proof, and one
+proof for each blinding pair. The text is stable: a second run on the same inputs writes the same bytes.
 """
 
 import hashlib

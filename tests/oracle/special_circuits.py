@@ -55,6 +55,14 @@ def a_only_publics():
     return R1cs(6, 0, 3, 2, constraints), [1] + [draw("a_only_publics", i) for i in range(5)]
 
 
+def zero_coefficients():
+    """Terms 0 * w, as a compiler may leave them: wires 3 and 4 have records in section 4, but no polynomial."""
+    x, y = draw("zero_coefficients", 0), draw("zero_coefficients", 1)
+    constraints = [({1: 1, 3: 0}, {2: 1, 4: 0}, {5: 1, 3: 0})]
+    unused = [draw("zero_coefficients", 2), draw("zero_coefficients", 3)]
+    return R1cs(6, 0, 1, 3, constraints), [1, x, y, *unused, x * y % R]
+
+
 def wires_above_domain():
     """300 wires in a domain of 8: long sums in three constraints."""
     inner = list(range(5, 300))
@@ -104,9 +112,12 @@ CIRCUITS = {
     "all_public": all_public,
     "b_at_infinity": b_at_infinity,
     "a_only_publics": a_only_publics,
+    "zero_coefficients": zero_coefficients,
     "wires_above_domain": wires_above_domain,
     "wires_below_domain": wires_below_domain,
 } | {"any_" + name: (lambda values=values: any_witness(values)) for name, values in WITNESS_SHAPES.items()}
+
+SCRAMBLED = ["wires_below_domain", "zero_coefficients"]  # have a second key
 
 
 def scrambled(key):
@@ -126,16 +137,16 @@ def write(folder, name, circuit, witness, key):
 
 
 def write_all(folder):
-    """Writes every circuit, and `scrambled` as a second key of wires_below_domain. Returns the names."""
+    """Writes every circuit and the second keys. Returns the names."""
     for name, make in CIRCUITS.items():
         circuit, witness = make()
         if not satisfied(circuit, witness):
             raise AssertionError(f"{name}: its witness does not satisfy it")
         key = setup(circuit, seed=name)
         write(folder, name, circuit, witness, key)
-        if name == "wires_below_domain":
-            write(folder, "scrambled", circuit, witness, scrambled(key))
-    return [*CIRCUITS, "scrambled"]
+        if name in SCRAMBLED:
+            write(folder, "scrambled_" + name, circuit, witness, scrambled(key))
+    return [*CIRCUITS, *("scrambled_" + name for name in SCRAMBLED)]
 
 
 if __name__ == "__main__":
