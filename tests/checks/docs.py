@@ -3,7 +3,8 @@
 - every relative link in a Markdown file leads to a file that exists;
 - every command line that starts with `proofmill` uses a subcommand and flags that the program has;
 - every flag named alone in backquotes is a flag of some subcommand or of a script of ours;
-- every flag of `proofmill serve` is described in docs/operating.md or in the README.
+- every flag of `proofmill serve` is a key of deploy/proofmill.example.yaml or described in the README or docs/operating.md.
+- docs/errors.md has exactly the reasons of engine/base/error_reason.cc.
 
 usage: docs.py PROGRAM    (run from the project's root)
 """
@@ -100,11 +101,21 @@ def check_file(path, program, known_flags):
             yield f"no subcommand has the flag {span}"
 
 
-def undocumented_serve_flags(program, texts):
+def undocumented_serve_flags(program):
     flags, _ = program.flags_of(["serve"])
+    paths = [pathlib.Path(name) for name in ("README.md", "docs/operating.md", "deploy/proofmill.example.yaml")]
+    prose, operating, example = (path.read_text(encoding="utf-8") if path.exists() else "" for path in paths)
     for flag in sorted((flags or {"(serve --help failed)"}) - {"help"}):
-        if f"--{flag}" not in texts:
-            yield f"proofmill serve --{flag} is described neither in README.md nor in docs/operating.md"
+        if f"--{flag}" not in prose + operating and not re.search(rf"^(# *)?{re.escape(flag)}:", example, re.MULTILINE):
+            yield f"proofmill serve --{flag} is described nowhere"
+
+
+def wrong_reasons():
+    """Reasons that only one of the code and the documentation has."""
+    code = set(re.findall(r'"([A-Z][A-Z_]+)"', pathlib.Path("engine/base/error_reason.cc").read_text(encoding="utf-8")))
+    page = set(re.findall(r"^\| `([A-Z_]+)` \|", pathlib.Path("docs/errors.md").read_text(encoding="utf-8"), re.MULTILINE))
+    for reason in sorted(code ^ page):
+        yield f"the reason {reason} is only in {'error_reason.cc' if reason in code else 'docs/errors.md'}"
 
 
 def main():
@@ -114,9 +125,8 @@ def main():
     known_flags = program.every_flag()
     names = subprocess.run(["git", "ls-files", "--", "*.md"], check=True, capture_output=True, text=True).stdout.split()
     problems = [f"{name}: {problem}" for name in names for problem in check_file(pathlib.Path(name), program, known_flags)]
-    operating = [pathlib.Path(name) for name in ("README.md", "docs/operating.md")]
-    texts = "".join(path.read_text(encoding="utf-8") for path in operating if path.exists())
-    problems.extend(undocumented_serve_flags(program, texts))
+    problems.extend(undocumented_serve_flags(program))
+    problems.extend(wrong_reasons())
     for problem in problems:
         print(problem)
     print(f"{len(names)} Markdown files, {len(problems)} problems")
