@@ -17,8 +17,24 @@ missing_packages() {
   done <"${PROJECT_ROOT}/deploy/packages.txt"
 }
 
+# as_root COMMAND...: runs it as root, by sudo if need be.
+as_root() {
+  if [[ $(id -u) -eq 0 ]]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo "$@"
+  else
+    echo "must be root, or have sudo, to run: $*" >&2
+    return 1
+  fi
+}
+
+apt_update() {
+  as_root apt-get -q -o Acquire::Retries=3 update
+}
+
 install_packages() {
-  local as_root=() missing
+  local missing
   if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
     echo "needs a Debian or Ubuntu system: apt-get and dpkg-query were not found" >&2
     return 1
@@ -28,16 +44,9 @@ install_packages() {
     echo "every package of the sections \"$*\" is there already"
     return 0
   fi
-  if [[ $(id -u) -ne 0 ]]; then
-    if ! command -v sudo >/dev/null; then
-      echo "must be root, or have sudo, to install: ${missing[*]}" >&2
-      return 1
-    fi
-    as_root=(sudo)
-  fi
   echo "installing ${#missing[@]} packages: ${missing[*]}"
-  "${as_root[@]}" apt-get -q -o Acquire::Retries=3 update
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
+  apt_update
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
     install --no-install-recommends "${missing[@]}" </dev/null | apt_progress
 }
 
