@@ -22,7 +22,7 @@ namespace proofmill::kernels {
 
 class NttDomain {
  public:
-  // Makes the tables: 32 bytes an element of the domain. REQUIRES: log2_n <= 28.
+  // Makes the tables: 16 bytes an element of the domain. REQUIRES: log2_n <= 28.
   explicit NttDomain(uint32_t log2_n);
 
   size_t size() const { return size_t{1} << log2_n_; }
@@ -42,9 +42,13 @@ class NttDomain {
 
  private:
   const uint32_t log2_n_;
-  // twiddles_[b] = w_{2n}^(b read backwards in log2_n bits) (w_{2n} squared is w_n; for 2^28 see ntt.cc). Its
-  // first 2^k entries are the factors of the transform's level k, whatever n is.
+  const uint32_t low_bits_;
+  // w_n^(b read backwards in log2_n - 1 bits) at place b < n/2: the first 2^k of them are the factors of the
+  // blocks of level k, whatever n is.
   std::vector<Fr> twiddles_;
+  // g^i / n for the coefficient at place p is coset_high_[p >> low_bits_] * coset_low_[its low bits].
+  std::vector<Fr> coset_high_;
+  std::vector<Fr> coset_low_;
 };
 
 }  // namespace proofmill::kernels

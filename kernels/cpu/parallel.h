@@ -47,6 +47,7 @@ Task MakeTask(const F& f) {
 }
 void RunRange(size_t begin, size_t end, size_t grain, RangeBody body);
 void RunTasks(const Task* tasks, size_t n);
+struct ArenaState;
 
 }  // namespace internal
 
@@ -88,11 +89,10 @@ class ThreadArena {
   }
 
  private:
-  struct State;
   void Run(internal::Task task);
 
   const size_t threads_;
-  const std::unique_ptr<State> state_;
+  const std::unique_ptr<internal::ArenaState> state_;
 };
 
 }  // namespace proofmill::kernels

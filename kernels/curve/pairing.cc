@@ -1,0 +1,194 @@
+#include "kernels/curve/pairing.h"
+
+#include <vector>
+
+namespace proofmill::kernels {
+namespace {
+
+// The parameter of the curve: q = 36x^4 + 36x^3 + 24x^2 + 6x + 1, r = q - 6x^2.
+constexpr uint64_t kX = 4965661367192848881u;
+
+// A number as digits -1, 0, 1 without two neighbours that differ from 0, least significant first.
+struct NonAdjacentForm {
+  static constexpr int kDigitsMax = 68;
+  int8_t digit[kDigitsMax] = {};
+  int length = 0;
+
+  constexpr explicit NonAdjacentForm(Uint128 n) {
+    while (n != 0) {
+      const int d = n % 2 == 0 ? 0 : 2 - static_cast<int>(n % 4);
+      n = (d < 0 ? n + 1 : n - static_cast<Uint128>(d)) / 2;
+      digit[length++] = static_cast<int8_t>(d);
+    }
+  }
+};
+constexpr NonAdjacentForm kLoop(6 * Uint128{kX} + 2);
+constexpr NonAdjacentForm kXDigits(Uint128{kX});
+
+// The q-power Frobenius of the twist, psi(x, y) = (conj(x) * xi^((q-1)/3), conj(y) * xi^((q-1)/2)): the
+// Frobenius of the curve over Fq12 seen through the map (x, y) -> (x*w^2, y*w^3). The factors are those of
+// w^2 and w^3 under Frobenius (origin and check: tower.cc; a test compares them).
+constexpr Fq2 kPsiX{Fq::FromMontgomery(U256{{0xb5773b104563ab30ull, 0x347f91c8a9aa6454ull,
+                                             0x7a007127242e0991ull, 0x1956bcd8118214ecull}}),
+                    Fq::FromMontgomery(U256{{0x6e849f1ea0aa4757ull, 0xaa1c7b6d89f89141ull,
+                                             0xb6e713cdfae0ca3aull, 0x26694fbb4e82ebc3ull}})};
+constexpr Fq2 kPsiY{Fq::FromMontgomery(U256{{0xe4bbdd0c2936b629ull, 0xbb30f162e133bacbull,
+                                             0x31a9d1b6f9645366ull, 0x253570bea500f8ddull}}),
+                    Fq::FromMontgomery(U256{{0xa1d77ce45ffe77c7ull, 0x07affd117826d1dbull,
+                                             0x6d16bd27bb7edc6bull, 0x2c87200285defeccull}})};
+G2Affine Psi(const G2Affine& p) { return {p.x.Conjugate() * kPsiX, p.y.Conjugate() * kPsiY}; }
+G2Xyzz Psi(const G2Xyzz& p) {
+  return {p.x.Conjugate() * kPsiX, p.y.Conjugate() * kPsiY, p.zz.Conjugate(), p.zzz.Conjugate()};
+}
+
+// x = X/Z, y = Y/Z.
+struct Projective {
+  Fq2 x;
+  Fq2 y;
+  Fq2 z;
+};
+
+// The line a*y_P + b*x_P*w + c*w^3, up to a factor in Fq2, which the final exponentiation removes.
+struct Line {
+  Fq2 a;
+  Fq2 b;
+  Fq2 c;
+};
+
+// t = 2t; returns the tangent at the old t. Costello, Lange and Naehrig, 2010, for y^2 = x^3 + b': the line
+// y_P - s*x_P*w + (s*x - y)*w^3 with slope s = 3x^2 / 2y, times -2YZ. The point is scaled by 4 to save
+// halvings.
+Line DoubleStep(Projective& t) {
+  const Fq2 xy = t.x * t.y;
+  const Fq2 b = t.y.Square();
+  const Fq2 c = t.z.Square();
+  const Fq2 e = CurveB<Fq2>::kValue * (c.Double() + c);
+  const Fq2 f = e.Double() + e;
+  const Fq2 h = (t.y + t.z).Square() - b - c;
+  const Fq2 x_squared = t.x.Square();
+  const Fq2 e_squared = e.Square().Double().Double();
+  t.x = (xy * (b - f)).Double();
+  t.y = (b + f).Square() - e_squared.Double() - e_squared;
+  t.z = (b * h).Double().Double();
+  return {-h, x_squared.Double() + x_squared, e - b};
+}
+
+// t = t + q; returns the line through both, with slope s = theta / lambda, times lambda. REQUIRES: t is
+// neither q nor -q.
+Line AddStep(Projective& t, const G2Affine& q) {
+  const Fq2 theta = t.y - q.y * t.z;
+  const Fq2 lambda = t.x - q.x * t.z;
+  const Fq2 lambda_squared = lambda.Square();
+  const Fq2 e = lambda * lambda_squared;
+  const Fq2 f = t.z * theta.Square();
+  const Fq2 g = t.x * lambda_squared;
+  const Fq2 h = e + f - g.Double();
+  t.x = lambda * h;
+  t.y = theta * (g - h) - e * t.y;
+  t.z *= e;
+  return {lambda, -theta, theta * q.x - lambda * q.y};
+}
+
+// One pair on its way through the Miller loop.
+struct LoopTerm {
+  G1Affine p;
+  G2Affine q;
+  Projective t;
+
+  void MultiplyIn(const Line& line, Fq12& f) const { f = f.MulByLine(line.a * p.y, line.b * p.x, line.c); }
+  void Double(Fq12& f) { MultiplyIn(DoubleStep(t), f); }
+  void Add(const G2Affine& point, Fq12& f) { MultiplyIn(AddStep(t, point), f); }
+};
+
+// f^x for f in the cyclotomic subgroup, where the conjugate is the inverse.
+Fq12 PowX(const Fq12& f) {
+  const Fq12 inverse = f.Conjugate();
+  Fq12 out = f;  // the top digit is 1
+  for (int i = kXDigits.length - 2; i >= 0; --i) {
+    out = out.CyclotomicSquare();
+    if (kXDigits.digit[i] == 1) out *= f;
+    if (kXDigits.digit[i] == -1) out *= inverse;
+  }
+  return out;
+}
+
+// m^(2x(6x^2+3x+1) * (q^4-q^2+1)/r), which is m^(a + b*q + (6x + 12x^2 + 12x^3)*q^2 + (b-1)*q^3) with
+// b = 4x + 6x^2 + 12x^3 and a = 1 + 6x + 12x^2 + 12x^3 (Fuentes-Castaneda et al., section 4). REQUIRES: m is
+// in the cyclotomic subgroup.
+Fq12 HardPart(const Fq12& m) {
+  const Fq12 m_2x = PowX(m).CyclotomicSquare();
+  const Fq12 m_6x = m_2x.CyclotomicSquare() * m_2x;
+  const Fq12 m_6x2 = PowX(m_6x);
+  const Fq12 m_12x3 = PowX(m_6x2.CyclotomicSquare());
+  const Fq12 c = m_12x3 * m_6x2 * m_6x;  // 6x + 6x^2 + 12x^3
+  const Fq12 b = c * m_2x.Conjugate();   // 4x + 6x^2 + 12x^3
+  const Fq12 a_less_one = c * m_6x2;     // 6x + 12x^2 + 12x^3
+  return a_less_one * m * b.Frobenius(1) * c.Frobenius(2) * (b * m.Conjugate()).Frobenius(3);
+}
+
+G2Xyzz MulByX(const G2Affine& p) {
+  G2Xyzz out = G2Xyzz::FromAffine(p);
+  for (int i = kXDigits.length - 2; i >= 0; --i) {
+    out = out.Double();
+    if (kXDigits.digit[i] == 1) out += p;
+    if (kXDigits.digit[i] == -1) out += -p;
+  }
+  return out;
+}
+
+}  // namespace
+
+Fq12 MillerLoopProduct(const PairingTerm* terms, size_t n) {
+  std::vector<LoopTerm> live;
+  live.reserve(n);
+  for (size_t i = 0; i < n; ++i) {
+    const PairingTerm& term = terms[i];
+    if (term.g1.IsInfinity() || term.g2.IsInfinity()) continue;
+    live.push_back({term.g1, term.g2, {term.g2.x, term.g2.y, Fq2::One()}});
+  }
+  Fq12 f = Fq12::One();
+  for (int i = kLoop.length - 2; i >= 0; --i) {  // the top digit is 1
+    f = f.Square();
+    for (LoopTerm& term : live) {
+      term.Double(f);
+      if (kLoop.digit[i] == 1) term.Add(term.q, f);
+      if (kLoop.digit[i] == -1) term.Add(-term.q, f);
+    }
+  }
+  for (LoopTerm& term : live) {
+    const G2Affine q1 = Psi(term.q);
+    term.Add(q1, f);
+    term.Add(-Psi(q1), f);
+  }
+  return f;
+}
+
+Fq12 MillerLoop(const G1Affine& p, const G2Affine& q) {
+  const PairingTerm term{p, q};
+  return MillerLoopProduct(&term, 1);
+}
+
+Fq12 FinalExponentiation(const Fq12& f) {
+  const Fq12 g = f.Conjugate() * f.Inverse();  // f^(q^6 - 1)
+  return HardPart(g.Frobenius(2) * g);         // g^(q^2 + 1)
+}
+
+Fq12 Pairing(const G1Affine& p, const G2Affine& q) { return FinalExponentiation(MillerLoop(p, q)); }
+
+bool PairingProductIsOne(const PairingTerm* terms, size_t n) {
+  return FinalExponentiation(MillerLoopProduct(terms, n)) == Fq12::One();
+}
+
+// [x+1]P + psi([x]P) + psi^2([x]P) = psi^3([2x]P): Dai, Lin, Zhao and Zhou, "Fast subgroup membership
+// testings for G1, G2 and GT on pairing-friendly curves", 2022. It holds on G2, where psi is multiplication
+// by q. Elsewhere it fails: with psi^2 - t*psi + q = 0, a point that satisfies it is killed by the norm of
+// (x+1) + x*psi + x*psi^2 - 2x*psi^3, whose greatest common divisor with the order r(2q - r) of the twist is
+// r (computed with Python's integers; a test tries points of order 10069 and 10069*r).
+bool IsInG2Subgroup(const G2Affine& p) {
+  if (p.IsInfinity()) return true;
+  const G2Xyzz xp = MulByX(p);
+  const G2Xyzz left = xp + p + Psi(xp) + Psi(Psi(xp));
+  return left == Psi(Psi(Psi(xp.Double())));
+}
+
+}  // namespace proofmill::kernels
