@@ -17,11 +17,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
+
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "engine/formats/file.h"
 
@@ -40,7 +42,7 @@ struct BinFileSection {
 
 // What a kind of file looks like from outside.
 struct BinFileKind {
-  std::string_view magic;  // 4 bytes
+  absl::string_view magic;  // 4 bytes
   uint32_t version_min;
   uint32_t version_max;
 };
@@ -63,9 +65,9 @@ class BinFile {
   // The one section of this id; `what` names it in errors ("the A points").
   //   DATA_LOSS         there is none.
   //   INVALID_ARGUMENT  there are two or more.
-  absl::StatusOr<BinFileSection> Require(uint32_t id, std::string_view what) const;
+  absl::StatusOr<BinFileSection> Require(uint32_t id, absl::string_view what) const;
   // The same, but none is fine.
-  absl::StatusOr<std::optional<BinFileSection>> FindOptional(uint32_t id, std::string_view what) const;
+  absl::StatusOr<std::optional<BinFileSection>> FindOptional(uint32_t id, absl::string_view what) const;
 
   // The 12 bytes at the start of the file and the 12 bytes before a payload, as they were read.
   std::array<uint8_t, kBinFileHeaderBytes> HeaderBytes() const;
@@ -83,11 +85,12 @@ class BinFile {
 
 // Streams a binfile to disk: BeginSection, Write..., EndSection, and Commit at the end. Lengths and the
 // section count are patched in afterwards, so sections of any size need no memory.
-// Errors of all methods: as AtomicFile. REQUIRES (asserted): calls in that order.
+// Errors of all methods: as AtomicFile, and FAILED_PRECONDITION for a call out of this order. The target must
+// be a regular file.
 class BinFileWriter {
  public:
   static absl::StatusOr<std::unique_ptr<BinFileWriter>> Create(
-      const std::string& path, std::string_view magic, uint32_t version,
+      const std::string& path, absl::string_view magic, uint32_t version,
       AtomicFile::Access access = AtomicFile::Access::kPublic);
 
   [[nodiscard]] absl::Status BeginSection(uint32_t id);
@@ -103,6 +106,8 @@ class BinFileWriter {
 
  private:
   explicit BinFileWriter(std::unique_ptr<AtomicFile> file) : file_(std::move(file)) {}
+  absl::Status AppendU32(uint32_t value);
+  absl::Status CheckInSection(bool expected) const;
 
   std::unique_ptr<AtomicFile> file_;
   uint32_t sections_ = 0;

@@ -24,6 +24,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -149,7 +150,6 @@ class ZkeyWriter {
       : file_(std::move(file)), header_(header) {}
   absl::Status EndOpenSection();
   absl::Status WriteHeaderSections();
-  absl::Status WriteContribution(const ZkeyContribution& contribution);
 
   std::unique_ptr<BinFileWriter> file_;
   const ZkeyHeader header_;
