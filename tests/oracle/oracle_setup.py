@@ -1,7 +1,8 @@
 """A Groth16 setup with known secrets, for test circuits only: keys that our own `proofmill setup` had no part in.
 
 The secrets come from a seed through SHA-256, so that a seed and a circuit always give the same key, byte for byte.
-gamma is one, as in every key of snarkjs; delta is not, so the key is not of the unsafe kind that nobody contributed to.
+gamma is one, as in every key of snarkjs; delta is not unless the caller says so: a key with gamma = delta is one that
+nobody contributed to, with which anybody forges proofs.
 """
 
 import hashlib
@@ -76,9 +77,10 @@ def wire_polynomials(circuit, lagrange):
     return u, v, w
 
 
-def setup(circuit, seed):
+def setup(circuit, seed, delta=None):
     secret = lambda name: int.from_bytes(hashlib.sha256(f"{seed}/{name}".encode()).digest(), "big") % R
-    tau, alpha, beta, delta = map(secret, ("tau", "alpha", "beta", "delta"))
+    tau, alpha, beta = map(secret, ("tau", "alpha", "beta"))
+    delta = secret("delta") if delta is None else delta
     delta_inverse = pow(delta, -1, R)
     size = domain_size(circuit)
     log2_n = size.bit_length() - 1
