@@ -55,9 +55,9 @@ absl::Status CheckWitness(const ProvingKey& key, absl::Span<const kernels::U256>
 // witness[1 .. n_public]. REQUIRES: CheckWitness() was OK.
 std::vector<kernels::Fr> PublicSignals(const ProvingKey& key, absl::Span<const kernels::U256> witness);
 
-// Fresh blinding by rejection sampling.
+// Fresh blinding by rejection sampling. Filled in place, so that no copy stays behind; the caller wipes it.
 //   INTERNAL  the kernel gave no randomness.
-absl::StatusOr<Blinding> RandomBlinding();
+[[nodiscard]] absl::Status DrawBlinding(Blinding& out);
 
 }  // namespace proofmill::engine
 

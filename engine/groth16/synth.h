@@ -28,7 +28,7 @@
 
 namespace proofmill::engine {
 
-inline constexpr uint32_t kSynthLog2DomainMin = 2;
+inline constexpr uint32_t kSynthLog2DomainMin = 1;
 inline constexpr uint32_t kSynthLog2DomainMax = 26;
 
 enum class SynthProfile { kDense, kBits };
@@ -45,7 +45,7 @@ struct SynthOptions {
 };
 
 // All of these:
-//   INVALID_ARGUMENT  log2_domain outside its bounds, or 2^log2_domain < n_public + 2.
+//   INVALID_ARGUMENT  log2_domain outside its bounds, or 2^log2_domain < n_public + 1.
 //   otherwise         as ZkeyWriter, WriteWtns or WriteR1cs.
 
 // Key and the witness of witness_seed 0.

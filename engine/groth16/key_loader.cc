@@ -1,0 +1,144 @@
+// LoadProvingKey(): from a path to an audited key.
+
+#include <chrono>
+#include <filesystem>
+#include <new>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/error_reason.h"
+#include "engine/base/status_macros.h"
+#include "engine/formats/file.h"
+#include "engine/formats/snarkjs_json.h"
+#include "engine/groth16/proving_key.h"
+
+namespace proofmill::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A verification key found beside a key file.
+struct Companion {
+  std::string path;
+  VerificationKey vk;
+  bool binding = true;  // whether a difference is an error
+};
+
+// The same error with the file's name in front.
+absl::Status Named(const std::string& path, const absl::Status& status) {
+  absl::Status named(status.code(), absl::StrCat(path, ": ", status.message()));
+  const std::optional<ErrorReason> reason = GetReason(status);
+  return reason.has_value() ? WithReason(std::move(named), *reason) : named;
+}
+
+// Whether `folder` holds a .zkey other than `key`. A folder that cannot be listed counts as holding none.
+bool HasOtherKeys(const fs::path& folder, const fs::path& key) {
+  std::error_code error;
+  fs::directory_iterator entries(folder, error);
+  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
+    const fs::path& path = entries->path();
+    if (path.extension() == ".zkey" && path.filename() != key.filename()) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<std::optional<Companion>> FindCompanion(const std::string& key_path) {
+  const fs::path key(key_path);
+  const fs::path folder = key.has_parent_path() ? key.parent_path() : fs::path(".");
+  const std::string stem = key.stem().string();
+  const std::string candidates[] = {stem + ".verification_key.json", stem + ".vkey.json",
+                                    "verification_key.json"};
+  for (const std::string& candidate : candidates) {
+    const fs::path path = folder / candidate;
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) continue;
+    Companion found;
+    found.path = path.string();
+    PROOFMILL_ASSIGN_OR_RETURN(const std::string text,
+                               ReadTextFile(found.path, kVerificationKeyJsonBytesMax));
+    absl::StatusOr<VerificationKey> vk = ParseVerificationKeyJson(text);
+    if (!vk.ok()) return WithReason(Named(found.path, vk.status()), ErrorReason::kKeyMalformed);
+    found.vk = *std::move(vk);
+    found.binding = candidate != candidates[2] || !HasOtherKeys(folder, key);
+    return found;
+  }
+  return std::nullopt;
+}
+
+absl::Status WithKeyReason(const absl::Status& status) {
+  const bool content = absl::IsInvalidArgument(status) || absl::IsDataLoss(status);
+  if (!content || GetReason(status).has_value()) return status;
+  return WithReason(status, ErrorReason::kKeyMalformed);
+}
+
+double SecondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+absl::StatusOr<AuditReport> Audit(const std::string& path, const Zkey& zkey, const KeyOptions& options) {
+  AuditReport report;
+  report.insecure_test_setup = IsInsecureTestSetup(zkey);
+  report.gamma_equals_delta = zkey.header.gamma2 == zkey.header.delta2;
+  if (!options.audit) return report;
+
+  AuditOptions audit{.allow_unsafe_setup = options.allow_unsafe_setup,
+                     .allow_insecure_test_keys = options.allow_insecure_test_keys};
+  std::optional<Companion> companion;
+  if (options.expected_vk.has_value()) {
+    audit.expected_vk = &*options.expected_vk;
+  } else {
+    PROOFMILL_ASSIGN_OR_RETURN(companion, FindCompanion(path));
+    if (companion.has_value() && companion->binding) {
+      audit.expected_vk = &companion->vk;
+      audit.expected_vk_name = companion->path;
+    }
+  }
+  absl::StatusOr<AuditReport> audited = AuditZkey(zkey, audit);
+  if (!audited.ok()) return Named(path, audited.status());
+  report = *std::move(audited);
+  if (companion.has_value() && !companion->binding && companion->vk != VerificationKeyOf(zkey)) {
+    report.warnings.push_back(
+        absl::StrCat(companion->path, " is the verification key of another key (the folder holds several)"));
+  }
+  return report;
+}
+
+absl::StatusOr<std::shared_ptr<const ProvingKey>> Load(const std::string& path, const KeyOptions& options,
+                                                       KeyLoadTimes& times) {
+  auto start = std::chrono::steady_clock::now();
+  PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file, RandomAccessFile::Open(path));
+  absl::StatusOr<Zkey> zkey = ReadZkey(*file, {.file_bytes_max = options.file_bytes_max});
+  if (!zkey.ok()) return WithKeyReason(zkey.status());
+  times.read_seconds = SecondsSince(start);
+
+  start = std::chrono::steady_clock::now();
+  absl::StatusOr<AuditReport> report = Audit(path, *zkey, options);
+  if (!report.ok()) return report.status();
+  times.audit_seconds = SecondsSince(start);
+
+  start = std::chrono::steady_clock::now();
+  std::shared_ptr<const ProvingKey> key = ProvingKey::FromZkey(*std::move(zkey), *std::move(report));
+  times.regroup_seconds = SecondsSince(start);
+  return key;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const ProvingKey>> LoadProvingKey(const std::string& path,
+                                                                 const KeyOptions& options,
+                                                                 KeyLoadTimes* times) {
+  KeyLoadTimes unused;
+  try {
+    return Load(path, options, times == nullptr ? unused : *times);
+  } catch (const std::bad_alloc&) {
+    return WithReason(absl::ResourceExhaustedError(
+                          absl::StrCat(path, ": the system does not give the memory that the key needs")),
+                      ErrorReason::kOutOfMemory);
+  }
+}
+
+}  // namespace proofmill::engine

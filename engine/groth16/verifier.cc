@@ -1,0 +1,120 @@
+#include "engine/groth16/verifier.h"
+
+#include <cstddef>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "engine/base/error_reason.h"
+#include "engine/base/status_macros.h"
+#include "kernels/cpu/msm.h"
+#include "kernels/curve/pairing.h"
+
+namespace proofmill::engine {
+namespace {
+
+using kernels::Affine;
+using kernels::Fq;
+using kernels::Fr;
+using kernels::G1Affine;
+using kernels::G1Xyzz;
+using kernels::G2Affine;
+using kernels::U256;
+
+// Up to this many public signals are multiplied one by one, which needs no threads.
+constexpr size_t kSerialSignalsMax = 8;
+
+bool HasCanonicalCoordinates(const G1Affine& p) {
+  return Fq::IsCanonical(p.x.montgomery()) && Fq::IsCanonical(p.y.montgomery());
+}
+bool HasCanonicalCoordinates(const G2Affine& p) {
+  for (const Fq& coordinate : {p.x.c0, p.x.c1, p.y.c0, p.y.c1}) {
+    if (!Fq::IsCanonical(coordinate.montgomery())) return false;
+  }
+  return true;
+}
+
+// IC[0] + sum signals[i] * IC[i + 1].
+G1Affine CombineSignals(const std::vector<G1Affine>& ic, absl::Span<const Fr> signals) {
+  G1Xyzz sum = G1Xyzz::FromAffine(ic[0]);
+  if (signals.size() <= kSerialSignalsMax) {
+    for (size_t i = 0; i < signals.size(); ++i) {
+      sum += kernels::ScalarMulVartime(G1Xyzz::FromAffine(ic[i + 1]), signals[i].ToPlain());
+    }
+    return sum.ToAffine();
+  }
+  std::vector<U256> plain(signals.size());
+  for (size_t i = 0; i < signals.size(); ++i) plain[i] = signals[i].ToPlain();
+  sum += kernels::Msm(ic.data() + 1, plain.data(), nullptr, plain.size());
+  return sum.ToAffine();
+}
+
+template <typename F>
+absl::Status CheckPoint(absl::string_view name, const Affine<F>& p) {
+  if (!HasCanonicalCoordinates(p)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("verification key: ", name, ": expected coordinates below q, got a larger one"));
+  }
+  if (!kernels::IsOnCurve(p)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "verification key: ", name, ": expected a point of the curve, got one that is not on it"));
+  }
+  return absl::OkStatus();
+}
+
+template <typename F>
+absl::Status CheckHeaderPoint(absl::string_view name, const Affine<F>& p) {
+  PROOFMILL_RETURN_IF_ERROR(CheckPoint(name, p));
+  if (p.IsInfinity()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("verification key: ", name, ": expected a point other than infinity, got infinity"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckHeaderPointG2(absl::string_view name, const G2Affine& p) {
+  PROOFMILL_RETURN_IF_ERROR(CheckHeaderPoint(name, p));
+  if (!kernels::IsInG2Subgroup(p)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("verification key: ", name, ": expected a point of order r, got one outside G2"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<bool> Verify(const VerificationKey& key, absl::Span<const Fr> public_signals,
+                            const Groth16Proof& proof) {
+  if (public_signals.size() != key.n_public()) {
+    return WithReason(absl::InvalidArgumentError(absl::StrCat("public signals: expected ", key.n_public(),
+                                                              " of them, as the verification key says, got ",
+                                                              public_signals.size())),
+                      ErrorReason::kPublicSignalsMalformed);
+  }
+  if (!kernels::IsOnCurve(proof.a) || !kernels::IsOnCurve(proof.b) || !kernels::IsOnCurve(proof.c))
+    return false;
+  if (!kernels::IsInG2Subgroup(proof.b)) return false;
+  const kernels::PairingTerm terms[] = {
+      {-proof.a, proof.b},
+      {CombineSignals(key.ic, public_signals), key.gamma2},
+      {proof.c, key.delta2},
+      {key.alpha1, key.beta2},
+  };
+  return kernels::PairingProductIsOne(terms, 4);
+}
+
+absl::Status CheckVerificationKey(const VerificationKey& key) {
+  PROOFMILL_RETURN_IF_ERROR(CheckHeaderPoint("alpha1", key.alpha1));
+  PROOFMILL_RETURN_IF_ERROR(CheckHeaderPointG2("beta2", key.beta2));
+  PROOFMILL_RETURN_IF_ERROR(CheckHeaderPointG2("gamma2", key.gamma2));
+  PROOFMILL_RETURN_IF_ERROR(CheckHeaderPointG2("delta2", key.delta2));
+  if (key.ic.empty()) {
+    return absl::InvalidArgumentError("verification key: IC: expected at least one point, got none");
+  }
+  for (size_t i = 0; i < key.ic.size(); ++i) {
+    PROOFMILL_RETURN_IF_ERROR(CheckPoint(absl::StrCat("IC[", i, "]"), key.ic[i]));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace proofmill::engine
