@@ -39,6 +39,13 @@ class CtestResultsTest(unittest.TestCase):
         output = PROGRAM + "[  PASSED  ] 3 tests.\n\n  YOU HAVE 1 DISABLED TEST\n"
         self.assertEqual(judge("run", output), [("passed", 3), ("failed", 1)])
 
+    def test_the_cases_of_a_unittest_script_count(self):
+        self.assertEqual(judge("run", "Ran 4 tests in 0.012s\n\nOK\n"), [("passed", 4)])
+        self.assertEqual(judge("run", "Ran 4 tests in 0.012s\n\nOK (skipped=1)\n"), [("failed", 1), ("passed", 3)])
+        self.assertEqual(judge("run", "Ran 0 tests in 0.000s\n\nOK\n"), [("failed", 1)])
+        output = "Ran 4 tests in 0.012s\n\nFAILED (failures=1, errors=1)\n"
+        self.assertEqual(judge("fail", output), [("passed", 2), ("failed", 2)])
+
     def test_a_program_of_another_kind_counts_once(self):
         self.assertEqual(judge("run", "fine"), [("passed", 1)])
         self.assertEqual(judge("fail", "wrong"), [("failed", 1)])

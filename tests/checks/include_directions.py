@@ -42,7 +42,7 @@ BANNED_IN = [
 ]
 # (headers, the only files that may include them, what is wrong)
 ONE_DOOR = [
-    (TBB, ("kernels/cpu/parallel.h", "kernels/cpu/parallel.cc"), "oneTBB comes in by kernels/cpu/parallel.h only"),
+    (TBB, ("kernels/cpu/parallel",), "oneTBB comes in by kernels/cpu/parallel.h only"),
     (CUDA, ("kernels/cuda/", "engine/backend/cuda/", "tests/kernels/cuda/", "tests/engine/backend/cuda/"),
      "CUDA comes in by kernels/cuda and engine/backend/cuda only"),
 ]
