@@ -1,0 +1,112 @@
+// A client of the proving service: proofs, checks of proofs, circuits and health, with retries.
+//
+//   ClientOptions options;
+//   options.target = "127.0.0.1:50051";
+//   auto client = Client::Create(options);
+//   proofmill::v1::ProofSpec spec;
+//   spec.set_circuit("multiplier");
+//   absl::StatusOr<proofmill::v1::ProofResult> result = (*client)->Prove(spec, wtns_bytes);
+//
+// Every call blocks until it is answered or its timeout has passed, retries meanwhile what can be retried
+// (see RetryPolicy), and returns the last error otherwise. ErrorReason() in clients/cpp/error.h tells what a
+// failure was. A witness is sent as it is given and never written anywhere; the caller wipes its own copy.
+//
+// Thread safety: every method may be called from any thread; calls do not wait for each other.
+// Lifetime: the client must outlive its calls.
+
+#ifndef PROOFMILL_CLIENTS_CPP_CLIENT_H_
+#define PROOFMILL_CLIENTS_CPP_CLIENT_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "clients/cpp/options.h"
+#include "proofmill/v1/circuits.pb.h"
+#include "proofmill/v1/prover.pb.h"
+
+namespace proofmill::client {
+
+// What a proof is waiting for, as far as the service tells.
+struct Progress {
+  enum class Phase { kConnecting, kSending, kQueued, kRunning, kWaitingToRetry };
+  Phase phase = Phase::kConnecting;
+  uint64_t sent_bytes = 0;                       // of the witness, as the service confirmed or took them
+  uint64_t size_bytes = 0;                       // of the witness
+  uint32_t jobs_ahead = 0;                       // in the queue
+  std::string stage;                             // the step of the proof that ended last
+  std::optional<absl::Duration> estimated_wait;  // in the queue
+  std::optional<absl::Duration> retry_delay;     // until the next attempt
+  std::string retry_reason;                      // why the last attempt failed: a reason or a message
+};
+
+// How the witness travels.
+enum class Transfer {
+  kAuto,    // in one message up to ClientOptions::unary_bytes_max, else as a stream
+  kUnary,   // in one message
+  kStream,  // ProveStream; goes on where it stopped after a lost connection
+  kUpload,  // UploadService, in unary calls of 128 KiB, then Prove; for connections that break often
+};
+
+struct ProveOptions {
+  absl::Duration timeout = absl::Seconds(60);  // of the whole operation, retries included
+  Transfer transfer = Transfer::kAuto;
+  // Called on the thread that proves, between the messages of the call. May be empty.
+  std::function<void(const Progress&)> on_progress;
+};
+
+enum class HealthState { kServing, kNotServing, kUnknownService };
+
+class Client {
+ public:
+  // Does not connect yet.
+  //   INVALID_ARGUMENT     an option or a file that it names cannot be used.
+  //   FAILED_PRECONDITION  an API key would travel in clear text to another machine.
+  static absl::StatusOr<std::unique_ptr<Client>> Create(const ClientOptions& options);
+
+  Client(const Client&) = delete;
+  Client& operator=(const Client&) = delete;
+  ~Client();
+
+  // Proves `wtns`, the content of a .wtns file. An empty `spec.request_id` is filled with a random one, which
+  // stays the same over all attempts. Errors are those of the service; apart from them
+  //   UNAVAILABLE        it could not be reached.
+  //   DEADLINE_EXCEEDED  the timeout passed.
+  absl::StatusOr<v1::ProofResult> Prove(v1::ProofSpec spec, absl::string_view wtns,
+                                        const ProveOptions& options = {});
+
+  static constexpr absl::Duration kShortTimeout = absl::Seconds(10);
+
+  // Asks the service to check a proof; the answer comes with the circuit's version.
+  absl::StatusOr<v1::VerifyResponse> Verify(const v1::VerifyRequest& request,
+                                            absl::Duration timeout = kShortTimeout);
+
+  // All circuits, page after page, without their verification keys.
+  absl::StatusOr<std::vector<v1::Circuit>> ListCircuits(absl::Duration timeout = kShortTimeout);
+
+  // One circuit with its verification key.
+  absl::StatusOr<v1::Circuit> GetCircuit(absl::string_view id, absl::Duration timeout = kShortTimeout);
+
+  // The state of a name of the health service: "" (ready), "live" or "started". One attempt, no retry.
+  //   UNAVAILABLE  the service could not be reached.
+  absl::StatusOr<HealthState> Health(absl::string_view service, absl::Duration timeout = kShortTimeout);
+
+ private:
+  struct State;
+  explicit Client(std::unique_ptr<State> state);
+
+  const std::unique_ptr<State> state_;
+};
+
+// The name of `phase` for people: "connecting", "sending", "queued", "running", "waiting to retry".
+absl::string_view PhaseName(Progress::Phase phase);
+
+}  // namespace proofmill::client
+
+#endif  // PROOFMILL_CLIENTS_CPP_CLIENT_H_

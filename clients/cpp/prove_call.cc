@@ -1,0 +1,236 @@
+#include "clients/cpp/prove_call.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "clients/cpp/checksum.h"
+#include "clients/cpp/error.h"
+
+namespace proofmill::client {
+namespace {
+
+constexpr uint64_t kPieceBytes =
+    128 << 10;  // of an upload by unary calls: within gRPC's retry buffer of servers' proxies
+constexpr uint64_t kChunkBytesMax = 1 << 20;  // of a stream: larger chunks gain nothing
+constexpr int kRestartsMax = 3;
+
+absl::Duration FromProto(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+}
+
+}  // namespace
+
+void PrepareContext(const Stubs& stubs, absl::Time deadline, grpc::ClientContext& context) {
+  context.set_deadline(absl::ToChronoTime(deadline));
+  if (!stubs.authorization.empty()) context.AddMetadata("authorization", std::string(stubs.authorization));
+}
+
+ProveCall::ProveCall(const Stubs& stubs, const RetryPolicy& retry, v1::ProofSpec spec, absl::string_view wtns,
+                     const ProveOptions& options)
+    : stubs_(stubs),
+      spec_(std::move(spec)),
+      wtns_(wtns),
+      options_(options),
+      deadline_(absl::Now() + options.timeout),
+      retrier_(retry, deadline_) {
+  progress_.size_bytes = wtns.size();
+}
+
+absl::StatusOr<v1::ProofResult> ProveCall::Run(Transfer transfer) {
+  const absl::Status status = retrier_.Run([&] {
+    absl::Status attempt = Attempt(transfer);
+    while (!attempt.ok() && RestartHelps(attempt)) attempt = Attempt(transfer);
+    if (!attempt.ok()) ReportFailure(attempt);
+    return attempt;
+  });
+  if (!status.ok()) return status;
+  return std::move(result_);
+}
+
+absl::Status ProveCall::Attempt(Transfer transfer) {
+  Report(Progress::Phase::kConnecting);
+  absl::Status status;
+  if (transfer == Transfer::kUnary) {
+    status = AttemptUnary();
+  } else if (transfer == Transfer::kStream) {
+    status = AttemptStream();
+  } else {
+    status = AttemptUpload();
+  }
+  if (status.ok() && !result_.has_groth16()) {
+    return absl::InternalError("expected a Groth16 proof in the answer of the service, got none");
+  }
+  return status;
+}
+
+bool ProveCall::RestartHelps(const absl::Status& error) {
+  const std::string reason = ErrorReason(error);
+  if (upload_.empty() || (reason != "UPLOAD_UNKNOWN" && reason != "UPLOAD_CHECKSUM")) return false;
+  upload_.clear();
+  committed_bytes_ = 0;
+  return ++restarts_ <= kRestartsMax;
+}
+
+void ProveCall::NoteCommitted(uint64_t committed_bytes) {
+  committed_bytes = std::min<uint64_t>(committed_bytes, wtns_.size());
+  if (committed_bytes > committed_bytes_) retrier_.NoteProgress();
+  committed_bytes_ = committed_bytes;
+  progress_.sent_bytes = committed_bytes;
+}
+
+const std::string& ProveCall::WitnessSha256() {
+  if (sha256_.empty()) sha256_ = Sha256(wtns_);
+  return sha256_;
+}
+
+void ProveCall::Report(Progress::Phase phase) {
+  progress_.phase = phase;
+  if (options_.on_progress) options_.on_progress(progress_);
+}
+
+void ProveCall::ReportFailure(const absl::Status& error) {
+  progress_.retry_delay = RetryDelay(error);
+  progress_.retry_reason = ErrorReason(error);
+  if (progress_.retry_reason.empty()) progress_.retry_reason = std::string(error.message());
+  if (IsRetryable(error)) Report(Progress::Phase::kWaitingToRetry);
+}
+
+absl::Status ProveCall::AttemptUnary() {
+  grpc::ClientContext context;
+  PrepareContext(stubs_, deadline_, context);
+  v1::ProveRequest request;
+  *request.mutable_spec() = spec_;
+  request.mutable_groth16()->set_wtns(wtns_.data(), wtns_.size());
+  Report(Progress::Phase::kRunning);
+  return CallProve(context, request);
+}
+
+absl::Status ProveCall::CallProve(grpc::ClientContext& context, const v1::ProveRequest& request) {
+  v1::ProveResponse response;
+  const grpc::Status status = stubs_.prover->Prove(&context, request, &response);
+  if (status.ok()) result_ = std::move(*response.mutable_result());
+  return FromGrpc(status, context);
+}
+
+absl::Status ProveCall::AttemptStream() {
+  grpc::ClientContext context;
+  PrepareContext(stubs_, deadline_, context);
+  const std::unique_ptr<Stream> stream = stubs_.prover->ProveStream(&context);
+  if (OpenStream(*stream) && SendChunks(*stream)) ReadResult(*stream);
+  return FromGrpc(stream->Finish(), context);
+}
+
+bool ProveCall::OpenStream(Stream& stream) {
+  v1::ProveStreamRequest request;
+  v1::StreamHeader& header = *request.mutable_header();
+  *header.mutable_spec() = spec_;
+  header.set_size_bytes(wtns_.size());
+  header.set_sha256(WitnessSha256());
+  header.set_upload(upload_);
+  v1::ProveStreamResponse response;
+  if (!stream.Write(request) || !stream.Read(&response) || !response.has_admitted()) return false;
+
+  const v1::Admitted& admitted = response.admitted();
+  upload_ = admitted.upload();
+  chunk_bytes_ = std::clamp<uint64_t>(admitted.chunk_bytes_max(), 1, kChunkBytesMax);
+  progress_.estimated_wait = FromProto(admitted.estimated_wait());
+  NoteCommitted(admitted.committed_bytes());
+  return true;
+}
+
+bool ProveCall::SendChunks(Stream& stream) {
+  v1::ProveStreamRequest request;
+  uint64_t offset = committed_bytes_;
+  while (offset < wtns_.size()) {
+    const absl::string_view piece = wtns_.substr(offset, chunk_bytes_);
+    request.mutable_chunk()->set_offset_bytes(offset);
+    request.mutable_chunk()->set_data(piece.data(), piece.size());
+    if (!stream.Write(request)) return false;
+    offset += piece.size();
+    progress_.sent_bytes = offset;
+    Report(Progress::Phase::kSending);
+  }
+  return stream.WritesDone();
+}
+
+void ProveCall::ReadResult(Stream& stream) {
+  v1::ProveStreamResponse response;
+  while (stream.Read(&response)) {
+    if (response.has_result()) {
+      result_ = std::move(*response.mutable_result());
+    } else if (response.has_progress()) {
+      const bool running = response.progress().state() == v1::JobProgress::STATE_RUNNING;
+      progress_.stage = response.progress().stage();
+      progress_.jobs_ahead = response.progress().jobs_ahead();
+      Report(running ? Progress::Phase::kRunning : Progress::Phase::kQueued);
+    }
+  }
+}
+
+absl::Status ProveCall::AttemptUpload() {
+  absl::Status status = upload_.empty() ? CreateUpload() : FindCommitted();
+  while (status.ok() && committed_bytes_ < wtns_.size()) status = WriteNextPiece();
+  if (!status.ok()) return status;
+
+  grpc::ClientContext context;
+  PrepareContext(stubs_, deadline_, context);
+  v1::ProveRequest request;
+  *request.mutable_spec() = spec_;
+  request.mutable_groth16()->set_upload(upload_);
+  Report(Progress::Phase::kRunning);
+  return CallProve(context, request);
+}
+
+absl::Status ProveCall::CreateUpload() {
+  grpc::ClientContext context;
+  PrepareContext(stubs_, deadline_, context);
+  v1::CreateUploadRequest request;
+  request.set_circuit(spec_.circuit());
+  request.set_size_bytes(wtns_.size());
+  request.set_sha256(WitnessSha256());
+  v1::CreateUploadResponse response;
+  const grpc::Status status = stubs_.uploads->CreateUpload(&context, request, &response);
+  if (status.ok()) TakeUpload(response.upload());
+  return FromGrpc(status, context);
+}
+
+absl::Status ProveCall::FindCommitted() {
+  grpc::ClientContext context;
+  PrepareContext(stubs_, deadline_, context);
+  v1::GetUploadRequest request;
+  request.set_name(upload_);
+  v1::GetUploadResponse response;
+  const grpc::Status status = stubs_.uploads->GetUpload(&context, request, &response);
+  if (status.ok()) TakeUpload(response.upload());
+  return FromGrpc(status, context);
+}
+
+absl::Status ProveCall::WriteNextPiece() {
+  grpc::ClientContext context;
+  PrepareContext(stubs_, deadline_, context);
+  const absl::string_view piece = wtns_.substr(committed_bytes_, chunk_bytes_);
+  v1::WriteUploadRequest request;
+  request.set_name(upload_);
+  request.set_offset_bytes(committed_bytes_);
+  request.set_data(piece.data(), piece.size());
+  request.set_crc32c(Crc32c(piece));
+  v1::WriteUploadResponse response;
+  const grpc::Status status = stubs_.uploads->WriteUpload(&context, request, &response);
+  if (!status.ok()) return FromGrpc(status, context);
+  if (response.upload().committed_bytes() <= committed_bytes_) {
+    return absl::InternalError(
+        "expected the service to take a piece of the witness, got no more bytes than before");
+  }
+  TakeUpload(response.upload());
+  Report(Progress::Phase::kSending);
+  return absl::OkStatus();
+}
+
+void ProveCall::TakeUpload(const v1::Upload& upload) {
+  upload_ = upload.name();
+  chunk_bytes_ = std::clamp<uint64_t>(upload.chunk_bytes_max(), 1, kPieceBytes);
+  NoteCommitted(upload.committed_bytes());
+}
+
+}  // namespace proofmill::client

@@ -1,0 +1,94 @@
+// One proof over any of the three ways that a witness can travel, with retries. Internal to clients/cpp.
+//
+// An attempt is one RPC (or, for uploads, one sequence of them). What must survive a failed attempt, above
+// all the name of the upload that holds what was sent already, lives in the ProveCall.
+//
+// Thread safety: one object serves one proof on one thread.
+
+#ifndef PROOFMILL_CLIENTS_CPP_PROVE_CALL_H_
+#define PROOFMILL_CLIENTS_CPP_PROVE_CALL_H_
+
+#include <grpcpp/client_context.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "absl/time/time.h"
+#include "clients/cpp/client.h"
+#include "clients/cpp/retry.h"
+#include "proofmill/v1/prover.grpc.pb.h"
+#include "proofmill/v1/uploads.grpc.pb.h"
+
+namespace proofmill::client {
+
+// What every call to the service needs.
+struct Stubs {
+  v1::ProverService::Stub* prover;
+  v1::UploadService::Stub* uploads;
+  absl::string_view authorization;  // empty: none
+};
+
+// Sets the deadline and the credential of a call.
+void PrepareContext(const Stubs& stubs, absl::Time deadline, grpc::ClientContext& context);
+
+class ProveCall {
+ public:
+  // `stubs`, `wtns` and `options` must outlive the call. REQUIRES: spec.request_id is set.
+  ProveCall(const Stubs& stubs, const RetryPolicy& retry, v1::ProofSpec spec, absl::string_view wtns,
+            const ProveOptions& options);
+
+  // Runs to the end, over `transfer`, which is not kAuto.
+  absl::StatusOr<v1::ProofResult> Run(Transfer transfer);
+
+ private:
+  using Stream = grpc::ClientReaderWriter<v1::ProveStreamRequest, v1::ProveStreamResponse>;
+
+  absl::Status Attempt(Transfer transfer);
+  absl::Status AttemptUnary();
+  absl::Status AttemptStream();
+  absl::Status AttemptUpload();
+
+  // The parts of a stream. The first two return false when it has broken or ended; Finish() then says why.
+  bool OpenStream(Stream& stream);
+  bool SendChunks(Stream& stream);
+  void ReadResult(Stream& stream);
+
+  // The parts of an upload.
+  absl::Status CreateUpload();
+  absl::Status FindCommitted();
+  absl::Status WriteNextPiece();
+  void TakeUpload(const v1::Upload& upload);
+
+  absl::Status CallProve(grpc::ClientContext& context, const v1::ProveRequest& request);
+
+  // True if the service no longer has what was sent, so that beginning anew may work; forgets the upload
+  // then.
+  bool RestartHelps(const absl::Status& error);
+  void NoteCommitted(uint64_t committed_bytes);
+  const std::string& WitnessSha256();
+  void Report(Progress::Phase phase);
+  void ReportFailure(const absl::Status& error);
+
+  const Stubs& stubs_;
+  const v1::ProofSpec spec_;
+  const absl::string_view wtns_;
+  const ProveOptions& options_;
+  const absl::Time deadline_;
+  Retrier retrier_;
+
+  std::string upload_;            // empty: nothing is kept at the service
+  uint64_t committed_bytes_ = 0;  // of the witness, in that upload
+  uint64_t chunk_bytes_ = 0;      // that upload's limit
+  std::string sha256_;            // made when first needed
+  int restarts_ = 0;              // with a new upload because the service had lost the old one
+  Progress progress_;
+  v1::ProofResult result_;
+};
+
+}  // namespace proofmill::client
+
+#endif  // PROOFMILL_CLIENTS_CPP_PROVE_CALL_H_
