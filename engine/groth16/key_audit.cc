@@ -45,13 +45,18 @@ template <>
 constexpr absl::string_view kGroupName<Fq2> = "the twist of G2";
 
 template <typename F>
+std::string FaultText(absl::string_view fault, const Affine<F>& point) {
+  return point.IsInfinity() ? std::string(fault) : absl::StrCat(fault, ": ", PointText(point));
+}
+
+template <typename F>
 absl::Status CheckSection(absl::string_view section, const HostBuffer<Affine<F>>& points, InfinityRule rule) {
   const std::optional<size_t> index = FirstFaultyPoint(points.data(), points.size(), rule);
   if (!index.has_value()) return absl::OkStatus();
   const Affine<F>& point = points[*index];
   return Damaged(absl::StrCat("section ", section, ", point ", *index, ": expected a point of ",
-                              kGroupName<F>, " with coordinates below q, got ", *PointFault(point, rule),
-                              ": ", PointText(point)));
+                              kGroupName<F>, " with coordinates below q, got ",
+                              FaultText(*PointFault(point, rule), point)));
 }
 
 absl::Status CheckSections(const Zkey& zkey) {
@@ -68,8 +73,8 @@ absl::Status CheckHeaderPoint(absl::string_view name, const Affine<F>& point) {
   const std::optional<absl::string_view> fault = PointFault(point, InfinityRule::kRefused);
   if (!fault.has_value()) return absl::OkStatus();
   return Damaged(absl::StrCat("section 2, ", name, ": expected a point of ", kGroupName<F>,
-                              " other than infinity with coordinates below q, got ", *fault, ": ",
-                              PointText(point)));
+                              " other than infinity with coordinates below q, got ",
+                              FaultText(*fault, point)));
 }
 
 absl::Status CheckHeaderPointG2(absl::string_view name, const G2Affine& point) {
@@ -103,9 +108,9 @@ absl::Status CheckHeader(const ZkeyHeader& header) {
 }
 
 bool SameScalars(const RandomCombinations& combinations, const Zkey& zkey, size_t begin, size_t end) {
-  const auto sums1 = combinations.Combine(zkey.b1.data(), begin, end);
-  const auto sums2 = combinations.Combine(zkey.b2.data(), begin, end);
-  return SameScalar(RandomCombinations::Join(sums1).ToAffine(), RandomCombinations::Join(sums2).ToAffine());
+  const auto joined1 = combinations.CombineJoined(zkey.b1.data(), begin, end);
+  const auto joined2 = RandomCombinations::Join(combinations.Combine(zkey.b2.data(), begin, end));
+  return SameScalar(joined1.ToAffine(), joined2.ToAffine());
 }
 
 // The first wire where B1 and B2 differ, by halving. REQUIRES: they differ.
@@ -133,10 +138,8 @@ absl::Status CheckB(const Zkey& zkey) {
         "section 7 (B2), point ", index,
         ": expected a point of order r, got one outside the subgroup: ", PointText(zkey.b2[index])));
   }
-  const auto sums1 = combinations.Combine(zkey.b1.data(), 0, zkey.b1.size());
-  if (SameScalar(RandomCombinations::Join(sums1).ToAffine(), RandomCombinations::Join(sums2).ToAffine())) {
-    return absl::OkStatus();
-  }
+  const auto joined1 = combinations.CombineJoined(zkey.b1.data(), 0, zkey.b1.size());
+  if (SameScalar(joined1.ToAffine(), RandomCombinations::Join(sums2).ToAffine())) return absl::OkStatus();
   return Damaged(
       absl::StrCat("sections 6 (B1) and 7 (B2): expected the same scalars, got different ones at point ",
                    FirstDifferentB(combinations, zkey)));
