@@ -46,7 +46,7 @@ class FixedBaseTable {
   void Multiply(const Fr* scalars, Affine<F>* out, size_t n) const;
 
  private:
-  // multiples_[w * kDigits + d - 1] = d * 2^(w * kWindowBits) * base for d = 1..kDigits.
+  // Row w holds 1, 2, ..., 512 times 2^(10w) * base.
   std::vector<Affine<F>> multiples_;
 };
 
