@@ -16,6 +16,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 
 namespace proofmill::engine {
@@ -52,6 +53,8 @@ class Admission {
   void Close();
 
   Usage usage() const;
+  // Waits until no job slot is taken, or until `deadline`; returns whether none is.
+  bool WaitUntilNoJobs(Clock& clock, Clock::time_point deadline);
   const Limits& limits() const { return limits_; }
 
  private:

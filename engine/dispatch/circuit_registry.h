@@ -18,7 +18,9 @@
 #ifndef PROOFMILL_ENGINE_DISPATCH_CIRCUIT_REGISTRY_H_
 #define PROOFMILL_ENGINE_DISPATCH_CIRCUIT_REGISTRY_H_
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -28,7 +30,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 #include "engine/dispatch/circuit.h"
 #include "engine/dispatch/circuit_files.h"
@@ -51,6 +52,7 @@ class CircuitRegistry {
     size_t loading = 0;
     size_t ready = 0;
     size_t failed = 0;
+    uint64_t changes = 0;  // so far: which of two counts is the later one
   };
   // Makes a loaded circuit provable on every device. Called on a loader's thread; may take long.
   using Installer = std::function<absl::Status(const Circuit&)>;
@@ -96,6 +98,7 @@ class CircuitRegistry {
   CondVar settled_;
   std::map<std::string, CircuitPtr, std::less<>> circuits_ ABSL_GUARDED_BY(mu_);
   std::vector<CircuitFiles> to_load_ ABSL_GUARDED_BY(mu_);
+  uint64_t changes_ ABSL_GUARDED_BY(mu_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<std::thread> loaders_;
 };

@@ -8,7 +8,8 @@
 // (base/error_reason.h).
 //
 // Thread safety: every method may be called from any thread.
-// Lifetime: observer and clock must outlive the engine; tickets and reservations may outlive it.
+// Lifetime: observer and clock must outlive the engine and every reservation; tickets may outlive all of
+// them.
 
 #ifndef PROOFMILL_ENGINE_DISPATCH_ENGINE_H_
 #define PROOFMILL_ENGINE_DISPATCH_ENGINE_H_
@@ -59,6 +60,8 @@ struct ReserveRequest {
   uint64_t witness_bytes = 0;
   Priority priority = Priority::kNormal;
   std::optional<Clock::time_point> deadline;
+  std::string_view tenant;      // as in ProveRequest
+  std::string_view request_id;  // for the observer only
   // Also take a place in the queue. Without, Submit() takes it, and may find none.
   bool with_job_slot = true;
 };
@@ -106,6 +109,7 @@ class Engine {
   std::optional<Clock::duration> EstimatedWait(Priority priority) const;
 
   const CircuitRegistry& circuits() const;
+  CircuitRegistry& circuits();
   Health& health();
   EngineStats stats() const;
   Clock& clock() const;

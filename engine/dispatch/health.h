@@ -10,13 +10,14 @@
 #ifndef PROOFMILL_ENGINE_DISPATCH_HEALTH_H_
 #define PROOFMILL_ENGINE_DISPATCH_HEALTH_H_
 
-#include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "engine/base/mutex.h"
+#include "engine/dispatch/circuit_registry.h"
 
 namespace proofmill::engine {
 
@@ -46,7 +47,8 @@ class Health {
 
   // What it is made of.
   void SetDevice(const std::string& device, bool up, const std::string& why);
-  void SetCircuits(bool all_settled, size_t ready_count, size_t failed_count);
+  // Counts that come late are known by their `changes` and left alone.
+  void SetCircuits(const CircuitRegistry::Counts& counts);
   void SetDraining();
 
  private:
@@ -57,8 +59,7 @@ class Health {
   mutable Mutex mu_;
   std::map<std::string, std::string> device_problems_ ABSL_GUARDED_BY(mu_);  // empty string: up
   bool started_ ABSL_GUARDED_BY(mu_) = false;
-  size_t circuits_ready_ ABSL_GUARDED_BY(mu_) = 0;
-  size_t circuits_failed_ ABSL_GUARDED_BY(mu_) = 0;
+  CircuitRegistry::Counts circuits_ ABSL_GUARDED_BY(mu_);
   bool draining_ ABSL_GUARDED_BY(mu_) = false;
 
   struct Subscription {

@@ -4,18 +4,19 @@
 // between Start() and DropWitness(). Invariants: a ticket is attached to at most one job and taken off
 // exactly once, by Detach() or by Finish(); whoever takes it off answers it. Once the last ticket is gone the
 // job is abandoned: the cancellation token is raised, no ticket can be attached any more, and Start() fails.
-// Locks: the job's own, never held while a callback or another lock of the dispatcher is taken.
+// Locks: the job's own; nothing else is locked while it is held. The queue asks a job questions while it
+// holds its own lock: queue before job.
 
 #ifndef PROOFMILL_ENGINE_DISPATCH_JOB_H_
 #define PROOFMILL_ENGINE_DISPATCH_JOB_H_
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "engine/base/cancellation.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
@@ -24,6 +25,7 @@
 #include "engine/dispatch/observer.h"
 #include "engine/dispatch/prove_types.h"
 #include "engine/dispatch/ticket.h"
+#include "kernels/field/limbs.h"
 
 namespace proofmill::engine {
 
@@ -64,8 +66,8 @@ class Job {
   // --- The way of a job: queued, running (perhaps more than once), finished.
   // False when nobody waits for it any more; the job is to be dropped then.
   bool Start();
-  // Back to the queue, never to be run on `worker` again.
-  void Requeue(size_t worker);
+  // Back to the queue, never to be run on `worker` again. False when nobody waits for it any more.
+  bool Requeue(size_t worker);
   // Whether `worker` may run it.
   bool MayRunOn(size_t worker) const;
   bool WasRequeued() const;
@@ -75,7 +77,12 @@ class Job {
   // The state and the last stage; jobs_ahead is left to the queue.
   Progress progress() const;
 
-  const Witness& witness() const { return params_.witness; }
+  absl::Span<const kernels::U256> witness() const {
+    return {params_.witness.values.data(), params_.witness.values.size()};
+  }
+  // Takes the room that the job did not bring along: all of it, if what it brought is too small for its
+  // witness. Errors as Admission::Reserve().
+  absl::Status Reserve(Admission& admission);
   // Wipes the witness and gives its bytes back. Idempotent. REQUIRES: no worker reads it.
   void DropWitness();
   // Gives the place in the queue back, for the next job.

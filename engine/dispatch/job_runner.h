@@ -2,7 +2,8 @@
 //
 // groth16_runner.h puts it over a Groth16Backend; tests put programmable delays and failures behind it.
 //
-// Thread safety: all calls come from the worker's one thread, but for info(), which may be called from any.
+// Thread safety: Run() is called by the worker's one thread; Install(), Remove() and Memory() may be called
+// by any other thread meanwhile, for other circuits; info() at any time.
 
 #ifndef PROOFMILL_ENGINE_DISPATCH_JOB_RUNNER_H_
 #define PROOFMILL_ENGINE_DISPATCH_JOB_RUNNER_H_
@@ -60,9 +61,13 @@ class JobRunner {
   virtual DeviceInfo info() const = 0;
 
   // Makes the circuit's key resident and proves its canary once, if it has one. REQUIRES: circuit.key is set.
-  //   RESOURCE_EXHAUSTED OUT_OF_MEMORY         the device has no room for the key.
-  //   FAILED_PRECONDITION WITNESS_UNSATISFIED  the canary cannot be proved.
+  //   RESOURCE_EXHAUSTED                       the device has no room for the key.
+  //   FAILED_PRECONDITION WITNESS_UNSATISFIED  the canary cannot be proved: canary, key or device is bad.
+  //   otherwise                                the device failed.
   virtual absl::Status Install(const Circuit& circuit) = 0;
+
+  // Undoes Install(); no effect if it failed. REQUIRES: no job of the circuit is running or will be run.
+  virtual void Remove(const Circuit& circuit) = 0;
 
   // Runs one job of an installed circuit. May throw what libraries throw (std::bad_alloc).
   virtual RunOutcome Run(const Circuit& circuit, absl::Span<const kernels::U256> witness,

@@ -31,8 +31,7 @@ class Ticket : public std::enable_shared_from_this<Ticket> {
     ProgressCallback progress;  // may be empty
   };
 
-  Ticket(std::shared_ptr<Job> job, std::weak_ptr<Dispatcher> dispatcher, Clock::time_point deadline,
-         Callbacks callbacks);
+  Ticket(std::weak_ptr<Dispatcher> dispatcher, Clock::time_point deadline, Callbacks callbacks);
   Ticket(const Ticket&) = delete;
   Ticket& operator=(const Ticket&) = delete;
 
@@ -47,21 +46,23 @@ class Ticket : public std::enable_shared_from_this<Ticket> {
   Clock::time_point deadline() const { return deadline_; }
 
  private:
+  friend class AnswerBox;
   friend class Dispatcher;
-  friend class Job;
 
   // Both deliver on the calling thread, or leave the call to the thread that is inside a callback of this
   // ticket already. Answer() is called once, by whoever took the ticket off its job.
   void Answer(absl::StatusOr<ProveResult> result);
   void Report(const Progress& progress);
-  // The job while the ticket is not answered, else null.
+  // The job while the ticket waits for it, else null.
   std::shared_ptr<Job> job() const;
+  void Bind(std::shared_ptr<Job> job);
   bool answered() const;
 
   void Deliver();
 
   const std::weak_ptr<Dispatcher> dispatcher_;
   const Clock::time_point deadline_;
+  const bool wants_progress_;
 
   mutable Mutex mu_;
   std::shared_ptr<Job> job_ ABSL_GUARDED_BY(mu_);
@@ -70,6 +71,7 @@ class Ticket : public std::enable_shared_from_this<Ticket> {
   std::optional<Progress> pending_progress_ ABSL_GUARDED_BY(mu_);
   std::optional<absl::StatusOr<ProveResult>> pending_result_ ABSL_GUARDED_BY(mu_);
   bool answered_ ABSL_GUARDED_BY(mu_) = false;
+  bool told_running_ ABSL_GUARDED_BY(mu_) = false;
   bool delivering_ ABSL_GUARDED_BY(mu_) = false;
 };
 

@@ -1,0 +1,306 @@
+#include "engine/dispatch/engine.h"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/error_reason.h"
+#include "engine/base/mutex.h"
+#include "engine/base/status_macros.h"
+#include "engine/dispatch/dispatcher.h"
+#include "engine/dispatch/job.h"
+#include "engine/dispatch/worker.h"
+#include "engine/groth16/prover.h"
+
+namespace proofmill::engine {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+constexpr size_t kRequestIdBytesMax = 128;
+constexpr size_t kRequestIdResultBytesMax = size_t{64} << 20;
+constexpr milliseconds kPlacesInterval{250};
+// Advice for a full queue: never shorter or longer than these, and the first where nothing has been learned
+// yet.
+constexpr milliseconds kRetryDelayUnknown{1000};
+constexpr milliseconds kRetryDelayMin{50};
+constexpr milliseconds kRetryDelayMax{30'000};
+
+absl::Status CheckOptions(const EngineOptions& options, size_t runners) {
+  const auto invalid = [](std::string_view what) { return absl::InvalidArgumentError(std::string(what)); };
+  if (runners == 0) return invalid("there is no device to prove on");
+  if (options.jobs_max == 0) return invalid("jobs_max must be at least 1, got 0");
+  if (options.witness_bytes_max == 0) return invalid("witness_bytes_max must be at least 1, got 0");
+  if (options.default_deadline.count() <= 0) return invalid("default_deadline must be positive");
+  if (options.maximum_deadline < options.default_deadline) {
+    return invalid("maximum_deadline must not be shorter than default_deadline");
+  }
+  if (options.priority_aging.count() < 0) return invalid("priority_aging must not be negative");
+  if (options.request_id_ttl.count() <= 0) return invalid("request_id_ttl must be positive");
+  if (options.device_faults_max < 1) return invalid("device_faults_max must be at least 1");
+  if (options.circuits.loads_max == 0) return invalid("loads_max must be at least 1, got 0");
+  return absl::OkStatus();
+}
+
+Dispatcher::Options DispatcherOptions(const EngineOptions& options, size_t workers) {
+  return {.queue = {.workers = workers, .aging = options.priority_aging},
+          .request_ids = {.ttl = options.request_id_ttl,
+                          .results_max = options.request_ids_max,
+                          .result_bytes_max = kRequestIdResultBytesMax},
+          .places_interval = kPlacesInterval};
+}
+
+}  // namespace
+
+// Members are in the order of their making; the destructor undoes it after Shutdown() has stopped everything.
+struct Engine::Parts {
+  Parts(EngineOptions options_in, std::vector<std::unique_ptr<JobRunner>> runners, Observer& observer_in,
+        Clock& clock_in);
+
+  // The deadline that counts for a request.
+  Clock::time_point CutDeadline(std::optional<Clock::time_point> deadline) const;
+  // Whether a proof can be had in time, as far as can be known.
+  absl::Status CheckTime(Priority priority, Clock::time_point deadline) const;
+  // Room for a job that brings none, and time.
+  absl::Status Admit(Job& job, Clock::time_point deadline);
+  // Adds the delay to a refusal for want of room.
+  absl::Status WithAdvice(absl::Status status);
+  void ObserveRefusal(const JobInfo& info, const absl::Status& status);
+  // Makes a circuit provable on every device, or on none.
+  absl::Status Install(const Circuit& circuit);
+  std::optional<Clock::duration> EstimatedWait(Priority priority) const;
+  milliseconds QueueFullDelay();
+
+  const EngineOptions options;
+  Observer& observer;
+  Clock& clock;
+  Health health;
+  Admission admission;
+  const std::shared_ptr<Dispatcher> dispatcher;
+  std::vector<std::unique_ptr<Worker>> workers;
+  CircuitRegistry registry;
+
+  Mutex jitter_mu;
+  std::minstd_rand jitter ABSL_GUARDED_BY(jitter_mu);
+
+  // Held for the whole of Shutdown(), so that a second call waits for the first.
+  Mutex shutdown_mu;
+  bool shut_down ABSL_GUARDED_BY(shutdown_mu) = false;
+};
+
+Engine::Parts::Parts(EngineOptions options_in, std::vector<std::unique_ptr<JobRunner>> runners,
+                     Observer& observer_in, Clock& clock_in)
+    : options(std::move(options_in)),
+      observer(observer_in),
+      clock(clock_in),
+      admission({.jobs_max = options.jobs_max, .witness_bytes_max = options.witness_bytes_max},
+                [observer = &observer_in](int64_t change) { observer->OnWitnessBytesChange(change); }),
+      dispatcher(std::make_shared<Dispatcher>(DispatcherOptions(options, runners.size()), observer, clock)),
+      registry(
+          options.circuits, [this](const Circuit& circuit) { return Install(circuit); },
+          [this](const Circuit&, const CircuitRegistry::Counts& counts) { health.SetCircuits(counts); },
+          observer),
+      jitter(std::random_device{}()) {
+  for (size_t i = 0; i < runners.size(); ++i) {
+    workers.push_back(std::make_unique<Worker>(Worker::Options{.index = i,
+                                                               .faults_max = options.device_faults_max,
+                                                               .thread_name = absl::StrCat("pm-worker-", i)},
+                                               std::move(runners[i]),
+                                               Worker::Context{*dispatcher, health, observer, clock}));
+  }
+}
+
+Clock::time_point Engine::Parts::CutDeadline(std::optional<Clock::time_point> deadline) const {
+  const Clock::time_point now = clock.Now();
+  if (!deadline.has_value()) return now + options.default_deadline;
+  return std::min(*deadline, now + options.maximum_deadline);
+}
+
+std::optional<Clock::duration> Engine::Parts::EstimatedWait(Priority priority) const {
+  const std::optional<Clock::duration> average = dispatcher->proof_times().Average();
+  if (!average.has_value()) return std::nullopt;
+  return dispatcher->queue().EstimatedWait(priority, *average);
+}
+
+absl::Status Engine::Parts::CheckTime(Priority priority, Clock::time_point deadline) const {
+  const Clock::duration left = deadline - clock.Now();
+  if (left.count() <= 0) {
+    return WithReason(absl::DeadlineExceededError("the deadline had passed when the request came"),
+                      ErrorReason::kDeadlineExpired);
+  }
+  // Only the wait counts, not the proof itself: on an idle device every job may try, or a few slow proofs
+  // would keep all others out and the estimate would never recover.
+  const std::optional<Clock::duration> wait = EstimatedWait(priority);
+  if (!wait.has_value() || *wait <= left) return absl::OkStatus();
+  const auto wait_ms = duration_cast<milliseconds>(*wait);
+  return WithRetryDelay(
+      WithReason(
+          absl::DeadlineExceededError(absl::StrCat(
+              "the deadline cannot be met: ", duration_cast<milliseconds>(left).count(),
+              " ms are left, and the wait in the queue alone is estimated at ", wait_ms.count(), " ms")),
+          ErrorReason::kDeadlineUnreachable),
+      wait_ms);
+}
+
+absl::Status Engine::Parts::Admit(Job& job, Clock::time_point deadline) {
+  absl::Status status = CheckTime(job.priority(), deadline);
+  if (status.ok()) status = WithAdvice(job.Reserve(admission));
+  if (!status.ok()) ObserveRefusal(job.info(), status);
+  return status;
+}
+
+void Engine::Parts::ObserveRefusal(const JobInfo& info, const absl::Status& status) {
+  const auto reason = GetReason(status);
+  if (reason == ErrorReason::kQueueFull) observer.OnJobDropped(info, DropReason::kQueueFull);
+  if (reason == ErrorReason::kDraining) observer.OnJobDropped(info, DropReason::kDraining);
+  if (reason == ErrorReason::kDeadlineExpired || reason == ErrorReason::kDeadlineUnreachable) {
+    observer.OnJobDropped(info, DropReason::kExpired);
+  }
+}
+
+// Queue depth x recent proof time / workers: when all that waits now will have been proved. With jitter, so
+// that those who were refused together do not come back together.
+absl::Status Engine::Parts::WithAdvice(absl::Status status) {
+  if (GetReason(status) != ErrorReason::kQueueFull) return status;
+  milliseconds delay = kRetryDelayUnknown;
+  const std::optional<Clock::duration> average = dispatcher->proof_times().Average();
+  const size_t up = dispatcher->queue().workers_up();
+  if (average.has_value() && up != 0) {
+    const auto waiting = static_cast<int64_t>(dispatcher->queue().size() + 1);
+    delay = duration_cast<milliseconds>(*average * waiting / static_cast<int64_t>(up));
+  }
+  {
+    MutexLock lock(jitter_mu);
+    delay = delay * std::uniform_int_distribution<int>(75, 125)(jitter) / 100;
+  }
+  return WithRetryDelay(std::move(status), std::clamp(delay, kRetryDelayMin, kRetryDelayMax));
+}
+
+absl::Status Engine::Parts::Install(const Circuit& circuit) {
+  for (size_t i = 0; i < workers.size(); ++i) {
+    JobRunner& runner = workers[i]->runner();
+    const absl::Status status = runner.Install(circuit);
+    for (const DeviceMemory& memory : runner.Memory()) {
+      observer.OnDeviceMemory(runner.info(), memory.kind, memory.bytes);
+    }
+    if (status.ok()) continue;
+    for (size_t j = 0; j < i; ++j) workers[j]->runner().Remove(circuit);
+    absl::Status named(status.code(),
+                       absl::StrCat("device ", std::string(runner.info().device), ": ", status.message()));
+    const auto reason = GetReason(status);
+    return reason.has_value() ? WithReason(std::move(named), *reason) : named;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Engine>> Engine::Start(EngineOptions options,
+                                                      std::vector<std::unique_ptr<JobRunner>> runners,
+                                                      Observer& observer, Clock& clock) {
+  PROOFMILL_RETURN_IF_ERROR(CheckOptions(options, runners.size()));
+  std::unique_ptr<Engine> engine(
+      new Engine(std::make_unique<Parts>(std::move(options), std::move(runners), observer, clock)));
+  Parts& parts = *engine->parts_;
+  parts.dispatcher->Start();
+  for (const auto& worker : parts.workers) worker->Start();
+  PROOFMILL_RETURN_IF_ERROR(parts.registry.Start());
+  parts.health.SetCircuits(parts.registry.counts());  // an empty directory has no change to tell of
+  return engine;
+}
+
+Engine::Engine(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Engine::~Engine() { Shutdown(parts_->clock.Now()); }
+
+absl::StatusOr<Reservation> Engine::Reserve(const ReserveRequest& request) {
+  Parts& parts = *parts_;
+  PROOFMILL_ASSIGN_OR_RETURN(const CircuitPtr circuit,
+                             parts.registry.FindReady(request.circuit, request.version));
+  if (parts.dispatcher->queue().workers_up() == 0) {
+    return WithReason(absl::UnavailableError("no device can prove now"), ErrorReason::kNoDevice);
+  }
+  const absl::Status in_time = parts.CheckTime(request.priority, parts.CutDeadline(request.deadline));
+  absl::StatusOr<Reservation> reservation = in_time;
+  if (in_time.ok()) reservation = parts.admission.Reserve(request.witness_bytes, request.with_job_slot);
+  if (reservation.ok()) return reservation;
+  const absl::Status refusal = parts.WithAdvice(reservation.status());
+  parts.ObserveRefusal({.circuit = circuit->id, .tenant = "", .request_id = "", .priority = request.priority},
+                       refusal);
+  return refusal;
+}
+
+absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest request, ProveCallback done,
+                                                       ProgressCallback progress) {
+  Parts& parts = *parts_;
+  PROOFMILL_ASSIGN_OR_RETURN(CircuitPtr circuit, parts.registry.FindReady(request.circuit, request.version));
+  if (request.request_id.size() > kRequestIdBytesMax) {
+    return WithReason(
+        absl::InvalidArgumentError(absl::StrCat("the request id has ", request.request_id.size(),
+                                                " bytes; at most ", kRequestIdBytesMax, " are allowed")),
+        ErrorReason::kRequestInvalid);
+  }
+  const absl::Span<const kernels::U256> witness(request.witness.values.data(), request.witness.values.size());
+  PROOFMILL_RETURN_IF_ERROR(CheckWitness(*circuit->key, witness));
+  std::optional<RequestDigest> digest;
+  if (!request.request_id.empty()) digest = parts.dispatcher->request_ids().Digest(*circuit, witness);
+
+  const Clock::time_point deadline = parts.CutDeadline(request.deadline);
+  Job::Params params{
+      .circuit = circuit,
+      .witness = std::move(request.witness),
+      .reservation = std::move(request.reservation).value_or(Reservation()),
+      .priority = request.priority,
+      .tenant = std::move(request.tenant),
+      .request_id = std::move(request.request_id),
+      .enqueue_time = parts.clock.Now(),
+      .expected_run = parts.dispatcher->proof_times().Of(circuit->id).value_or(Clock::duration{0})};
+  return parts.dispatcher->Submit(std::make_shared<Job>(std::move(params)), digest, deadline,
+                                  {.done = std::move(done), .progress = std::move(progress)},
+                                  [&](Job& job) { return parts.Admit(job, deadline); });
+}
+
+std::optional<Clock::duration> Engine::EstimatedWait(Priority priority) const {
+  return parts_->EstimatedWait(priority);
+}
+
+const CircuitRegistry& Engine::circuits() const { return parts_->registry; }
+CircuitRegistry& Engine::circuits() { return parts_->registry; }
+Health& Engine::health() { return parts_->health; }
+Clock& Engine::clock() const { return parts_->clock; }
+
+EngineStats Engine::stats() const {
+  const JobQueue& queue = parts_->dispatcher->queue();
+  return {.queued = queue.depth(),
+          .running = queue.running().size(),
+          .reserved = parts_->admission.usage(),
+          .devices_up = queue.workers_up(),
+          .devices = parts_->workers.size()};
+}
+
+void Engine::BeginDrain() {
+  parts_->health.SetDraining();
+  parts_->admission.Close();
+}
+
+bool Engine::WaitUntilIdle(Clock::time_point deadline) {
+  // A job has its place until a worker takes it, and counts as running from then on.
+  return parts_->admission.WaitUntilNoJobs(parts_->clock, deadline) &&
+         parts_->dispatcher->queue().WaitUntilIdle(deadline);
+}
+
+void Engine::Shutdown(Clock::time_point deadline) {
+  Parts& parts = *parts_;
+  BeginDrain();
+  MutexLock lock(parts.shutdown_mu);
+  if (parts.shut_down) return;
+  parts.shut_down = true;
+  WaitUntilIdle(deadline);
+  parts.dispatcher->queue().Close();
+  parts.dispatcher->AbandonAll();
+  for (const auto& worker : parts.workers) worker->Join();
+  parts.registry.Stop();
+  parts.dispatcher->Stop();
+}
+
+}  // namespace proofmill::engine

@@ -1,0 +1,149 @@
+#include "engine/dispatch/groth16_runner.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/error_reason.h"
+#include "engine/base/status_macros.h"
+#include "engine/formats/file.h"
+#include "engine/groth16/blame.h"
+#include "engine/groth16/prover.h"
+
+namespace proofmill::engine {
+namespace {
+
+absl::Span<const kernels::U256> CanaryOf(const Circuit& circuit) {
+  if (circuit.canary == nullptr) return {};
+  return {circuit.canary->values.data(), circuit.canary->values.size()};
+}
+
+}  // namespace
+
+Groth16Runner::Groth16Runner(std::unique_ptr<Groth16Backend> backend, Options options)
+    : backend_(std::move(backend)), options_(options) {}
+
+DeviceInfo Groth16Runner::info() const {
+  return {.device = backend_->name(),
+          .backend = backend_->kind() == BackendKind::kCpu ? "cpu" : "cuda",
+          .gpu_uuid = ""};
+}
+
+absl::Status Groth16Runner::Install(const Circuit& circuit) {
+  PROOFMILL_ASSIGN_OR_RETURN(std::shared_ptr<ResidentKey> key, backend_->LoadKey(circuit.key));
+  if (circuit.canary != nullptr) PROOFMILL_RETURN_IF_ERROR(ProveCanary(circuit, *key));
+  MutexLock lock(mu_);
+  resident_.insert_or_assign(circuit.key.get(), std::move(key));
+  return absl::OkStatus();
+}
+
+void Groth16Runner::Remove(const Circuit& circuit) {
+  std::shared_ptr<ResidentKey> removed;  // its memory is given back after the lock
+  MutexLock lock(mu_);
+  const auto found = resident_.find(circuit.key.get());
+  if (found == resident_.end()) return;
+  removed = std::move(found->second);
+  resident_.erase(found);
+}
+
+std::shared_ptr<ResidentKey> Groth16Runner::Find(const Circuit& circuit) const {
+  MutexLock lock(mu_);
+  const auto found = resident_.find(circuit.key.get());
+  return found == resident_.end() ? nullptr : found->second;
+}
+
+std::vector<DeviceMemory> Groth16Runner::Memory() const {
+  uint64_t key_bytes = 0;
+  MutexLock lock(mu_);
+  for (const auto& [key, resident] : resident_) key_bytes += resident->device_bytes();
+  return {{DeviceMemoryKind::kKeys, key_bytes}};
+}
+
+absl::Status Groth16Runner::ProveCanary(const Circuit& circuit, ResidentKey& key) {
+  const absl::Status status = Prove(*backend_, key, CanaryOf(circuit)).status();
+  if (status.ok()) return status;
+  if (GetReason(status) == ErrorReason::kSelfCheckFailed) {
+    return WithReason(
+        absl::FailedPreconditionError("the proof of the canary witness does not verify: the canary does not "
+                                      "satisfy the circuit, or the key or the device is bad"),
+        ErrorReason::kWitnessUnsatisfied);
+  }
+  absl::Status named(status.code(), absl::StrCat("canary witness: ", status.message()));
+  const auto reason = GetReason(status);
+  return reason.has_value() ? WithReason(std::move(named), *reason) : named;
+}
+
+RunOutcome Groth16Runner::Run(const Circuit& circuit, absl::Span<const kernels::U256> witness,
+                              const RunContext& context) {
+  RunOutcome outcome;
+  const std::shared_ptr<ResidentKey> key = Find(circuit);
+  if (key == nullptr) {
+    outcome.status = WithReason(
+        absl::InternalError(absl::StrCat("circuit ", circuit.id, " is not on device ", backend_->name())),
+        ErrorReason::kInternal);
+    return outcome;
+  }
+  ProveOptions options;
+  options.cancel = &context.cancel;
+  options.stages = &context.stages;
+  absl::StatusOr<Groth16Proof> proof = Prove(*backend_, *key, witness, options);
+  if (proof.ok()) {
+    outcome.proof = *proof;
+    outcome.public_signals = PublicSignals(*circuit.key, witness);
+    return outcome;
+  }
+  const auto reason = GetReason(proof.status());
+  if (reason == ErrorReason::kSelfCheckFailed) return ApplyCanaryRule(circuit, *key, witness, context);
+  outcome.status = proof.status();
+  if (reason == ErrorReason::kDeviceFault) {
+    outcome.fault = DeviceFault{.error_class = DeviceErrorClass::kLaunch, .status = outcome.status};
+  }
+  return outcome;
+}
+
+RunOutcome Groth16Runner::ApplyCanaryRule(const Circuit& circuit, ResidentKey& key,
+                                          absl::Span<const kernels::U256> witness,
+                                          const RunContext& context) {
+  RunOutcome outcome;
+  const Evidence evidence{.witness = witness,
+                          .canary = CanaryOf(circuit),
+                          .r1cs = ConstraintsOf(circuit),
+                          .cancel = &context.cancel};
+  const absl::StatusOr<Verdict> verdict = FindBlame(*backend_, key, evidence);
+  if (!verdict.ok()) {
+    outcome.status = verdict.status();
+    return outcome;
+  }
+  outcome.status = ToStatus(*verdict);
+  if (verdict->blame == Blame::kWitness) {
+    outcome.verdict = BlameVerdict::kWitness;
+    return outcome;
+  }
+  outcome.verdict = BlameVerdict::kDevice;
+  outcome.fault = DeviceFault{
+      .error_class = DeviceErrorClass::kSelfCheck,
+      .status = WithReason(absl::InternalError(verdict->explanation), ErrorReason::kSelfCheckFailed)};
+  return outcome;
+}
+
+const R1cs* Groth16Runner::ConstraintsOf(const Circuit& circuit) {
+  if (circuit.r1cs_path.empty()) return nullptr;
+  if (constraints_version_ == circuit.version) return constraints_.get();
+  constraints_.reset();
+  constraints_version_ = circuit.version;
+  // A file that cannot be used costs no more than the name of the constraint.
+  const auto file = RandomAccessFile::Open(circuit.r1cs_path);
+  if (!file.ok() || (*file)->size() > options_.r1cs_bytes_max) return nullptr;
+  absl::StatusOr<R1cs> r1cs = ReadR1cs(**file);
+  if (!r1cs.ok() || r1cs->n_wires != circuit.key->n_vars()) return nullptr;
+  constraints_ = std::make_unique<const R1cs>(*std::move(r1cs));
+  return constraints_.get();
+}
+
+std::vector<std::unique_ptr<JobRunner>> MakeGroth16Runners(
+    std::vector<std::unique_ptr<Groth16Backend>> backends) {
+  std::vector<std::unique_ptr<JobRunner>> runners;
+  for (auto& backend : backends) runners.push_back(std::make_unique<Groth16Runner>(std::move(backend)));
+  return runners;
+}
+
+}  // namespace proofmill::engine

@@ -1,0 +1,72 @@
+// Runs Groth16 jobs on one backend: proves, and finds out whose fault it is when a proof does not verify.
+//
+// A proof that fails its own check is never handed out. The canary rule (groth16/blame.h) then decides: a
+// witness that does not satisfy its circuit is the client's error; anything else is a fault of the device.
+//
+// Thread safety: as JobRunner.
+
+#ifndef PROOFMILL_ENGINE_DISPATCH_GROTH16_RUNNER_H_
+#define PROOFMILL_ENGINE_DISPATCH_GROTH16_RUNNER_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "engine/backend/backend.h"
+#include "engine/base/mutex.h"
+#include "engine/dispatch/circuit.h"
+#include "engine/dispatch/job_runner.h"
+#include "engine/formats/r1cs.h"
+
+namespace proofmill::engine {
+
+class Groth16Runner final : public JobRunner {
+ public:
+  struct Options {
+    // Constraint systems are read when a witness has to be blamed, and the last one is kept. Larger files are
+    // left alone: the constraint is not named then. Reading needs memory for twice the file.
+    uint64_t r1cs_bytes_max = uint64_t{256} << 20;
+  };
+
+  Groth16Runner(std::unique_ptr<Groth16Backend> backend, Options options);
+  explicit Groth16Runner(std::unique_ptr<Groth16Backend> backend)
+      : Groth16Runner(std::move(backend), Options()) {}
+
+  DeviceInfo info() const override;
+  absl::Status Install(const Circuit& circuit) override;
+  void Remove(const Circuit& circuit) override;
+  RunOutcome Run(const Circuit& circuit, absl::Span<const kernels::U256> witness,
+                 const RunContext& context) override;
+  std::vector<DeviceMemory> Memory() const override;
+
+ private:
+  std::shared_ptr<ResidentKey> Find(const Circuit& circuit) const;
+  absl::Status ProveCanary(const Circuit& circuit, ResidentKey& key);
+  RunOutcome ApplyCanaryRule(const Circuit& circuit, ResidentKey& key,
+                             absl::Span<const kernels::U256> witness, const RunContext& context);
+  // The constraints of `circuit`, or null when there are none that can be used. The worker's thread only.
+  const R1cs* ConstraintsOf(const Circuit& circuit);
+
+  const std::unique_ptr<Groth16Backend> backend_;
+  const Options options_;
+
+  mutable Mutex mu_;
+  // By key, not by id: a circuit that is loaded anew under its id is another one.
+  absl::flat_hash_map<const ProvingKey*, std::shared_ptr<ResidentKey>> resident_ ABSL_GUARDED_BY(mu_);
+
+  // The worker's own.
+  std::string constraints_version_;
+  std::unique_ptr<const R1cs> constraints_;
+};
+
+// One runner for each backend.
+std::vector<std::unique_ptr<JobRunner>> MakeGroth16Runners(
+    std::vector<std::unique_ptr<Groth16Backend>> backends);
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_DISPATCH_GROTH16_RUNNER_H_

@@ -1,0 +1,135 @@
+// The queue of jobs, shared by the front end (which pushes) and one worker thread per device (which pops).
+//
+// Its length is bounded by admission: a job comes with a reserved place (admission.h). So Push() only refuses
+// when the queue is closed or no worker is left.
+//
+// Ordering: a job of the highest level counts as having come when it came; each level below counts as having
+// come one `aging` later. So a job overtakes those of the next lower level that came less than `aging` before
+// it, never those that waited longer, and within a level it is first in, first out. No level starves: a low
+// job waits at most for what came less than 2 * aging after it. A job put back by Requeue() keeps its place.
+//
+// Thread safety: every method may be called from any thread. Locks: queue before job (MayRunOn).
+
+#ifndef PROOFMILL_ENGINE_DISPATCH_JOB_QUEUE_H_
+#define PROOFMILL_ENGINE_DISPATCH_JOB_QUEUE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
+#include "engine/dispatch/job.h"
+#include "engine/dispatch/prove_types.h"
+
+namespace proofmill::engine {
+
+using JobPtr = std::shared_ptr<Job>;
+
+class JobQueue {
+ public:
+  struct Options {
+    size_t workers;         // they have the indices 0 .. workers - 1
+    Clock::duration aging;  // not negative
+  };
+
+  // REQUIRES: at least one worker.
+  JobQueue(Options options, Clock& clock);
+  JobQueue(const JobQueue&) = delete;
+  JobQueue& operator=(const JobQueue&) = delete;
+
+  // Never blocks. On an error the job stays with its owner.
+  //   UNAVAILABLE DRAINING   Close() was called.
+  //   UNAVAILABLE NO_DEVICE  every worker was removed.
+  absl::Status Push(JobPtr job);
+
+  // Blocks until there is a job that `worker` may run; the job counts as running there until Done(). Returns
+  // null when the worker should end: it was removed, or the queue is closed and no job will come for it any
+  // more.
+  JobPtr Pop(size_t worker);
+  // As Pop(), but null at once if there is none. For simulations.
+  JobPtr TryPop(size_t worker);
+  // The job that `worker` popped last has ended.
+  void Done(size_t worker);
+
+  // Puts the running job of `worker` back, for another worker. False, and the job stays with the worker, when
+  // no other worker is left or nobody waits for the job; Done() is then still to be called.
+  bool Requeue(size_t worker, const JobPtr& job);
+
+  // Takes `job` out. False if it is not in the queue (any more).
+  bool Remove(const Job& job);
+
+  // `worker` takes nothing more. Returns the jobs that no worker is left for; they are out of the queue.
+  std::vector<JobPtr> RemoveWorker(size_t worker);
+
+  // Refuses new jobs from now on; those in the queue are still handed out. Idempotent.
+  void Close();
+  // Takes every job out.
+  std::vector<JobPtr> TakeAll();
+
+  // --- How it looks now.
+  std::array<size_t, kPriorityCount> depth() const;
+  size_t size() const;
+  // Jobs that are on a worker.
+  std::vector<JobPtr> running() const;
+  size_t workers_up() const;
+  // How many jobs will be taken before `job`; nothing if it is not queued. Takes time linear in the answer.
+  std::optional<size_t> JobsAhead(const Job& job) const;
+  // Every queued job in order.
+  std::vector<JobPtr> InOrder() const;
+  // When a job of `priority` that came now would be taken. `unknown_run` stands for jobs whose time is not
+  // known.
+  Clock::duration EstimatedWait(Priority priority, Clock::duration unknown_run) const;
+
+  // Waits until nothing is queued or running, or until `deadline`; returns whether it is so.
+  bool WaitUntilIdle(Clock::time_point deadline);
+
+ private:
+  // When the job counts as having come, then the order of Push().
+  using Place = std::pair<Clock::time_point, uint64_t>;
+  struct Level {
+    size_t jobs = 0;
+    size_t unknown = 0;           // of these, without an expected time
+    Clock::duration expected{0};  // the sum of the others
+  };
+  struct WorkerState {
+    bool up = true;
+    // What it runs, since when, and the place that the job had, for Requeue().
+    JobPtr job;
+    Clock::time_point started;
+    Place place;
+  };
+
+  JobPtr TryPopLocked(size_t worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void InsertLocked(Place place, JobPtr job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  JobPtr EraseLocked(std::map<Place, JobPtr>::iterator position) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool AnyWorkerForLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool AnyRunningLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool IdleLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void NotifyIfIdleLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  size_t WorkersUpLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Options options_;
+  Clock& clock_;
+
+  mutable Mutex mu_;
+  CondVar ready_;  // something changed for a worker
+  CondVar idle_;
+  std::map<Place, JobPtr> jobs_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<const Job*, Place> places_ ABSL_GUARDED_BY(mu_);
+  std::vector<WorkerState> workers_ ABSL_GUARDED_BY(mu_);
+  std::array<Level, kPriorityCount> levels_ ABSL_GUARDED_BY(mu_);
+  uint64_t next_sequence_ ABSL_GUARDED_BY(mu_) = 0;
+  bool closed_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_DISPATCH_JOB_QUEUE_H_

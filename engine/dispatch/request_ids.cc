@@ -1,0 +1,117 @@
+#include "engine/dispatch/request_ids.h"
+
+#include <openssl/evp.h>
+
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/error_reason.h"
+#include "engine/base/secure_memory.h"
+
+namespace proofmill::engine {
+namespace {
+
+size_t BytesOf(const absl::StatusOr<ProveResult>& result) {
+  if (!result.ok()) return sizeof(ProveResult) + result.status().message().size();
+  return sizeof(ProveResult) + result->public_signals.size() * sizeof(kernels::Fr) +
+         result->stages.size() * sizeof(StageTime) + result->circuit.size() + result->version.size();
+}
+
+bool IsFinal(const absl::StatusOr<ProveResult>& result) {
+  return result.ok() || absl::IsInvalidArgument(result.status());
+}
+
+}  // namespace
+
+RequestIds::RequestIds(Options options, Clock& clock) : options_(options), clock_(clock) {
+  // Without randomness the digests are still right, only guessable; the prover refuses to work then anyway.
+  FillRandom(digest_key_.data(), digest_key_.size()).IgnoreError();
+}
+
+RequestDigest RequestIds::Digest(const Circuit& circuit, absl::Span<const kernels::U256> witness) const {
+  // EVP_MD_CTX_free() wipes the block of the witness that the context may still hold.
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  RequestDigest digest{};
+  const auto add = [&](const void* data, size_t size) {
+    return EVP_DigestUpdate(context.get(), data, size) == 1;
+  };
+  // Ids hold no zero byte, so that it separates the parts.
+  const bool ok = context != nullptr && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1 &&
+                  add(digest_key_.data(), digest_key_.size()) &&
+                  add(circuit.id.data(), circuit.id.size() + 1) &&
+                  add(circuit.version.data(), circuit.version.size() + 1) &&
+                  add(witness.data(), witness.size() * sizeof(kernels::U256)) &&
+                  EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) == 1;
+  // Cannot fail but for want of memory. Two contents must never share a digest, so there is no going on.
+  if (!ok) throw std::bad_alloc();
+  return digest;
+}
+
+absl::StatusOr<std::optional<RequestIds::Known>> RequestIds::FindOrInsert(const std::shared_ptr<Job>& job,
+                                                                          const RequestDigest& digest,
+                                                                          const Job* finished) {
+  const Key key(job->tenant(), job->request_id());
+  MutexLock lock(mu_);
+  DropExpiredLocked();
+  const auto found = entries_.find(key);
+  if (found == entries_.end() || (found->second.job != nullptr && found->second.job.get() == finished)) {
+    entries_.insert_or_assign(key, Entry{digest, job, results_.end()});
+    return std::nullopt;
+  }
+  const Entry& entry = found->second;
+  if (entry.digest != digest) {
+    return WithReason(absl::AlreadyExistsError(absl::StrCat(
+                          "request id \"", key.second, "\" was used before with another circuit or witness")),
+                      ErrorReason::kRequestIdConflict);
+  }
+  Known known;
+  known.job = entry.job;
+  if (entry.job == nullptr) known.result = entry.result->value;
+  return known;
+}
+
+void RequestIds::Complete(const Job& job, const absl::StatusOr<ProveResult>& result) {
+  if (job.request_id().empty()) return;
+  if (!IsFinal(result)) {
+    Forget(job);
+    return;
+  }
+  MutexLock lock(mu_);
+  DropExpiredLocked();
+  const auto found = entries_.find(Key(job.tenant(), job.request_id()));
+  if (found == entries_.end() || found->second.job.get() != &job) return;
+  results_.push_back({found->first, clock_.Now() + options_.ttl, BytesOf(result), result});
+  result_bytes_ += results_.back().bytes;
+  found->second.job = nullptr;
+  found->second.result = std::prev(results_.end());
+  while (results_.size() > options_.results_max || result_bytes_ > options_.result_bytes_max)
+    DropOldestLocked();
+}
+
+void RequestIds::Forget(const Job& job) {
+  if (job.request_id().empty()) return;
+  MutexLock lock(mu_);
+  const auto found = entries_.find(Key(job.tenant(), job.request_id()));
+  if (found != entries_.end() && found->second.job.get() == &job) entries_.erase(found);
+}
+
+size_t RequestIds::size() const {
+  MutexLock lock(mu_);
+  return entries_.size();
+}
+
+void RequestIds::DropOldestLocked() {
+  result_bytes_ -= results_.front().bytes;
+  entries_.erase(results_.front().key);
+  results_.pop_front();
+}
+
+void RequestIds::DropExpiredLocked() {
+  const Clock::time_point now = clock_.Now();
+  while (!results_.empty() && results_.front().expiry <= now) DropOldestLocked();
+}
+
+}  // namespace proofmill::engine

@@ -1,0 +1,101 @@
+// Remembers requests by their ids, so that a repeated one gets the same job instead of a second proof.
+//
+// An entry belongs to a tenant and an id, and holds a digest of the content (circuit, version, witness), then
+// either the job while it is on its way or its result. Results are kept for a time, up to a number of entries
+// and of bytes; the oldest go first. Witnesses are never kept, and the digest is keyed with random bytes of
+// this process, so that it does not let anybody who finds it in memory test guesses of a witness.
+//
+// Only final answers are kept: a proof, or an error that the same content would get again (INVALID_ARGUMENT).
+// After any other error the id is free, so that a retry runs anew.
+//
+// Thread safety: every method may be called from any thread.
+
+#ifndef PROOFMILL_ENGINE_DISPATCH_REQUEST_IDS_H_
+#define PROOFMILL_ENGINE_DISPATCH_REQUEST_IDS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/base/clock.h"
+#include "engine/base/mutex.h"
+#include "engine/dispatch/circuit.h"
+#include "engine/dispatch/job.h"
+#include "engine/dispatch/prove_types.h"
+#include "kernels/field/limbs.h"
+
+namespace proofmill::engine {
+
+using RequestDigest = std::array<uint8_t, 32>;
+
+class RequestIds {
+ public:
+  struct Options {
+    Clock::duration ttl;  // of results
+    size_t results_max;
+    size_t result_bytes_max;
+  };
+  RequestIds(Options options, Clock& clock);
+  RequestIds(const RequestIds&) = delete;
+  RequestIds& operator=(const RequestIds&) = delete;
+
+  // SHA-256 over this process's key and the content.
+  RequestDigest Digest(const Circuit& circuit, absl::Span<const kernels::U256> witness) const;
+
+  // What an id stands for: one of the two is set.
+  struct Known {
+    std::shared_ptr<Job> job;
+    std::optional<absl::StatusOr<ProveResult>> result;
+  };
+  // What (job->tenant(), job->request_id()) stands for; nothing if it was free, and it stands for `job` then.
+  // An entry that still holds `finished` counts as free.
+  //   ALREADY_EXISTS REQUEST_ID_CONFLICT  it stands for other content.
+  absl::StatusOr<std::optional<Known>> FindOrInsert(const std::shared_ptr<Job>& job,
+                                                    const RequestDigest& digest,
+                                                    const Job* finished = nullptr);
+
+  // The entry of `job`, if it has one, gets the result; or is forgotten, where the result is not final.
+  void Complete(const Job& job, const absl::StatusOr<ProveResult>& result);
+  // Frees the id if it still stands for `job`.
+  void Forget(const Job& job);
+
+  size_t size() const;
+
+ private:
+  using Key = std::pair<std::string, std::string>;  // tenant, id
+  struct Result {
+    Key key;
+    Clock::time_point expiry;
+    size_t bytes;
+    absl::StatusOr<ProveResult> value;
+  };
+  struct Entry {
+    RequestDigest digest;
+    std::shared_ptr<Job> job;            // null once there is a result
+    std::list<Result>::iterator result;  // valid when `job` is null
+  };
+
+  void DropOldestLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void DropExpiredLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  const Options options_;
+  Clock& clock_;
+  std::array<uint8_t, 32> digest_key_{};
+
+  mutable Mutex mu_;
+  absl::flat_hash_map<Key, Entry> entries_ ABSL_GUARDED_BY(mu_);
+  std::list<Result> results_ ABSL_GUARDED_BY(mu_);  // oldest first
+  size_t result_bytes_ ABSL_GUARDED_BY(mu_) = 0;
+};
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_DISPATCH_REQUEST_IDS_H_

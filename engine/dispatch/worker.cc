@@ -1,0 +1,168 @@
+#include "engine/dispatch/worker.h"
+
+#include <exception>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "engine/base/error_reason.h"
+#include "engine/base/thread.h"
+
+namespace proofmill::engine {
+namespace {
+
+// Keeps the times of the stages, and passes them on to the observer and to the clients that wait.
+class StageRecorder final : public StageSink {
+ public:
+  StageRecorder(Job& job, const DeviceInfo& device, Dispatcher& dispatcher, Observer& observer)
+      : job_(job), device_(device), dispatcher_(dispatcher), observer_(observer) {
+    times_.reserve(kStageCount);
+  }
+
+  void OnStage(Stage stage, std::chrono::nanoseconds duration) override {
+    std::string name(StageName(stage));
+    observer_.OnStage(job_.info(), device_, name, duration);
+    job_.ReportStage(name);
+    dispatcher_.ReportProgress(job_);
+    times_.push_back({std::move(name), duration});
+  }
+
+  std::vector<StageTime> TakeTimes() { return std::move(times_); }
+
+ private:
+  Job& job_;
+  const DeviceInfo& device_;
+  Dispatcher& dispatcher_;
+  Observer& observer_;
+  std::vector<StageTime> times_;
+};
+
+absl::Status OutOfMemory() {
+  return WithReason(absl::ResourceExhaustedError("memory ran out while the proof was made"),
+                    ErrorReason::kOutOfMemory);
+}
+
+}  // namespace
+
+Worker::Worker(Options options, std::unique_ptr<JobRunner> runner, Context context)
+    : options_(std::move(options)), runner_(std::move(runner)), context_(context), device_(runner_->info()) {}
+
+Worker::~Worker() = default;
+
+void Worker::Start() {
+  context_.observer.OnDeviceUp(device_, true, "");
+  context_.health.SetDevice(std::string(device_.device), true, "");
+  thread_ = std::thread([this] {
+    SetThreadName(options_.thread_name);
+    while (const JobPtr job = context_.dispatcher.queue().Pop(options_.index)) RunJob(job);
+  });
+}
+
+void Worker::Join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+bool Worker::RunOne() {
+  const JobPtr job = context_.dispatcher.queue().TryPop(options_.index);
+  if (job == nullptr) return false;
+  RunJob(job);
+  return true;
+}
+
+void Worker::RunJob(const JobPtr& job) {
+  Dispatcher& dispatcher = context_.dispatcher;
+  job->ReleaseJobSlot();
+  context_.observer.OnQueueDepthChange(job->priority(), -1);
+  dispatcher.PlacesChanged();
+  dispatcher.ExpireTickets(*job);
+  if (!job->Start()) {  // expired, or given up between Pop() and here
+    job->DropWitness();
+    dispatcher.queue().Done(options_.index);
+    return;
+  }
+  const Clock::time_point start = context_.clock.Now();
+  const auto queue_wait = start - job->enqueue_time();
+  context_.observer.OnJobStarted(job->info(), device_, queue_wait);
+  dispatcher.ReportProgress(*job);
+
+  StageRecorder stages(*job, device_, dispatcher, context_.observer);
+  RunOutcome outcome = RunGuarded(*job, stages);
+
+  const Clock::duration run_time = context_.clock.Now() - start;
+  Observe(*job, outcome, run_time);
+  if (outcome.status.ok()) {
+    faults_in_a_row_ = 0;
+    dispatcher.proof_times().Learn(job->circuit().id, run_time);
+  }
+  const std::optional<DeviceFault> fault = outcome.fault;
+  if (!fault.has_value() || !RunElsewhere(job)) {
+    dispatcher.Complete(*job, MakeResult(*job, std::move(outcome), stages.TakeTimes(), queue_wait));
+    dispatcher.queue().Done(options_.index);
+  }
+  if (fault.has_value()) TakeBlame(*fault);
+}
+
+bool Worker::RunElsewhere(const JobPtr& job) {
+  if (job->WasRequeued()) return false;
+  // Up before another worker can bring it down.
+  context_.observer.OnQueueDepthChange(job->priority(), 1);
+  if (context_.dispatcher.queue().Requeue(options_.index, job)) return true;
+  context_.observer.OnQueueDepthChange(job->priority(), -1);
+  return false;
+}
+
+RunOutcome Worker::RunGuarded(const Job& job, StageSink& stages) {
+  RunOutcome failed;
+  try {
+    return runner_->Run(job.circuit(), job.witness(), {job.cancellation(), stages});
+  } catch (const std::bad_alloc&) {
+    failed.status = OutOfMemory();
+  } catch (const std::exception& e) {
+    failed.status =
+        WithReason(absl::InternalError(absl::StrCat("the prover threw: ", e.what())), ErrorReason::kInternal);
+  }
+  return failed;
+}
+
+void Worker::Observe(const Job& job, const RunOutcome& outcome, Clock::duration run_time) {
+  Observer& observer = context_.observer;
+  observer.OnJobFinished(job.info(), device_, outcome.status, run_time);
+  if (outcome.verdict.has_value()) observer.OnBlame(job.info(), device_, *outcome.verdict);
+  if (outcome.fault.has_value()) {
+    observer.OnDeviceError(device_, outcome.fault->error_class, outcome.fault->status);
+  } else if (GetReason(outcome.status) == ErrorReason::kOutOfMemory) {
+    observer.OnDeviceError(device_, DeviceErrorClass::kOutOfMemory, outcome.status);
+  }
+}
+
+void Worker::TakeBlame(const DeviceFault& fault) {
+  ++faults_in_a_row_;
+  if (!fault.lost && faults_in_a_row_ < options_.faults_max) return;
+  const std::string why =
+      fault.lost ? absl::StrCat("lost: ", std::string(fault.status.message()))
+                 : absl::StrCat(faults_in_a_row_,
+                                " faults in a row, the last: ", std::string(fault.status.message()));
+  // Refused before the others are told: whoever sees the device down finds that it takes nothing more.
+  context_.dispatcher.RemoveWorker(options_.index);
+  context_.observer.OnDeviceUp(device_, false, why);
+  context_.health.SetDevice(std::string(device_.device), false, why);
+}
+
+absl::StatusOr<ProveResult> Worker::MakeResult(const Job& job, RunOutcome outcome,
+                                               std::vector<StageTime> stages,
+                                               std::chrono::nanoseconds queue_wait) const {
+  if (!outcome.status.ok()) return std::move(outcome.status);
+  return ProveResult{.proof = outcome.proof,
+                     .public_signals = std::move(outcome.public_signals),
+                     .circuit = job.circuit().id,
+                     .version = job.circuit().version,
+                     .stages = std::move(stages),
+                     .device = std::string(device_.device),
+                     .queue_wait = queue_wait,
+                     .finish_time = absl::Now()};
+}
+
+}  // namespace proofmill::engine
