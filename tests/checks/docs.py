@@ -4,6 +4,7 @@
 - every command line that starts with `proofmill` uses a subcommand and flags that the program has;
 - every flag named alone in backquotes is a flag of some subcommand or of a script of ours;
 - every flag of `proofmill serve` is a key of deploy/proofmill.example.yaml or described in the README or docs/operating.md.
+- a code block after <!-- file: PATH --> is that file;
 - docs/errors.md has exactly the reasons of engine/base/error_reason.cc.
 
 usage: docs.py PROGRAM    (run from the project's root)
@@ -18,6 +19,7 @@ import sys
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`([^`\n]+)`")
+FILE_BLOCK = re.compile(r"^<!-- file: (\S+) -->\n```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FLAG = re.compile(r"^--(?:no)?([a-z][a-z0-9_]*)")
 HELP_FLAG = re.compile(r"^\s+--(?:\[no\])?([a-z][a-z0-9_]*)", re.MULTILINE)
 HELP_COMMAND = re.compile(r"^  (?:proofmill )?([a-z]+(?: [a-z]+)?)(?:  +|$)", re.MULTILINE)
@@ -89,6 +91,9 @@ def check_file(path, program, known_flags):
     for target in LINK.findall(prose):
         if "://" not in target and not (path.parent / target).exists():
             yield f"the link to {target} leads nowhere"
+    for name, block in FILE_BLOCK.findall(text):
+        if not pathlib.Path(name).exists() or pathlib.Path(name).read_text(encoding="utf-8") != block:
+            yield f"the code block of {name} is not that file"
     spans = INLINE.findall(prose)
     lines = [line for _, block in FENCE.findall(text) for line in shell_lines(block)] + spans
     for line in lines:

@@ -5,7 +5,7 @@ set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 build=$1 jobs=$2
 
-flags=(-std=c++20 -fsyntax-only -Wall -Wextra -Wconversion -Wshadow -Werror -I . -isystem "${build}/proto")
+flags=(-std=c++20 -fsyntax-only -Wall -Wextra -Wconversion -Wshadow -Werror -I . -isystem "${build}/proto_generated")
 for folder in "${CUDA_HOME:-/usr/local/cuda}/include"; do
   if [[ -d ${folder} ]]; then flags+=(-isystem "${folder}"); fi
 done
@@ -19,7 +19,7 @@ compile_alone() {
 export -f compile_alone
 
 mapfile -t headers < <(git ls-files 'kernels/*.h' 'engine/*.h' 'server/*.h' 'clients/*.h' 'cli/*.h' 'tests/*.h')
-if ! ls "${build}"/proto >/dev/null 2>&1; then
+if [[ ! -d ${build}/proto_generated ]]; then
   echo "no generated proto headers under ${build}: build the release preset first" >&2
   exit 1
 fi
