@@ -1,7 +1,7 @@
 """Files of sections that can be damaged on purpose: the tools of the mutation tables.
 
-An entry of a table is a Mutation: a name, what must happen, and a function from the bytes of a good file to those of the
-damaged one. The expectations are those of the manifest: "ok" proves, "reject" and "no-valid-proof" give an error,
+An entry of a table is a Mutation: a name, what must happen, and a function from the bytes of a good file to those of
+the damaged one. The expectations are those of the manifest: "ok" proves, "reject" and "no-valid-proof" give an error,
 "reject-or-ok" one of the two. `says` holds words that the error must have in it.
 """
 

@@ -121,7 +121,7 @@ class Unusual(DamagedTest):
                     self.judge_flipped(paths["key"], paths["witness"])
 
     def judge_flipped(self, key, witness):
-        """A flipped bit can leave another valid key (a coefficient that no wire uses), so a proof is fine if it verifies."""
+        """A flipped bit can leave a good key (in a contribution record, for one), so a proof is fine if it verifies."""
         os.makedirs(self.path("out"), exist_ok=True)
         proof, public = self.path("out/proof.json"), self.path("out/public.json")
         outcome = proofmill("prove", key, witness, proof, public)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Proofs, public signals and verification keys in JSON: what `verify` and `calldata` accept, refuse and call invalid.
 
-The base is a golden proof of case sj-mul3 (2 public signals), so nothing is proved here. "refused" is exit code 2 with one
-line on stderr, "invalid" exit code 1 with INVALID on stdout.
+The base is a golden proof of case sj-mul3 (2 public signals), so nothing is proved here. "refused" is exit code 2 with
+one line on stderr, "invalid" exit code 1 with INVALID on stdout.
 """
 
 import json
@@ -291,8 +291,9 @@ class Files(JsonTest):
 
     def test_inspect_survives_every_bad_file(self):
         for name, content in BAD_FILES.items():
-            with self.subTest(name):
-                self.assert_refused(proofmill("inspect", self.write("bad.json", content)))
+            if name != "null":  # rapidsnark's form of no signals
+                with self.subTest(name):
+                    self.assert_refused(proofmill("inspect", self.write("bad.json", content)))
 
 
 if __name__ == "__main__":

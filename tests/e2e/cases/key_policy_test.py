@@ -35,7 +35,8 @@ class KeyPolicy(harness.CaseTest):
         self.assert_not_proved(self.prove(*paths), "gamma", "delta", "allow_unsafe_setup")
         self.assert_success(self.prove(*paths, "--allow_unsafe_setup"))
         self.assert_success(proofmill("vkey", paths[0], self.path("vkey.json")))
-        self.assert_valid(proofmill("verify", self.path("vkey.json"), self.path("public.json"), self.path("proof.json")))
+        results = (self.path(name) for name in ("vkey.json", "public.json", "proof.json"))
+        self.assert_valid(proofmill("verify", *results))
 
     def test_a_verification_key_beside_the_key_must_be_its_own(self):
         files = self.case_files()

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """With fixed blinding the binary's proofs equal those of the Python oracle, byte for byte.
 
-Three comparisons: with the committed golden proofs; with the oracle run now, on keys of the oracle's own setup and on keys
-that `proofmill setup` makes of the same circuits; and with the oracle run now on a synthetic circuit of domain 4096.
+Three comparisons: with the committed golden proofs; with the oracle run now, on keys of the oracle's own setup and on
+keys that `proofmill setup` makes of the same circuits; and with the oracle run now on synthetic circuits of domain
+4096.
 """
 
 import atexit

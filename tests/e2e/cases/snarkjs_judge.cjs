@@ -26,8 +26,11 @@ const operations = {
     return true;
   },
   vkey: ({ zkey }) => snarkjs.zKey.exportVerificationKey(zkey),
-  // Reads every section of a key, the contributions included.
-  exportKey: ({ zkey }) => snarkjs.zKey.exportJson(zkey),
+  // Reads every section of the old key, the contributions included, and adds one.
+  async contribute({ zkey, contributed, name, entropy }) {
+    await snarkjs.zKey.contribute(zkey, contributed, name, entropy);
+    return true;
+  },
   // Whether the constraints of the circuit hold, by snarkjs's own arithmetic.
   checkWitness: ({ r1cs, wtns }) => snarkjs.wtns.check(r1cs, wtns),
   r1csInfo: async ({ r1cs }) => {
@@ -50,6 +53,8 @@ async function answer(line) {
 }
 
 (async () => {
+  // Builds the curve now: the first one built is shared, and r1csfile would bring an older copy, which fails on empty sums.
+  await snarkjs.curves.getCurveFromName("bn128");
   for await (const line of readline.createInterface({ input: process.stdin })) {
     process.stdout.write(JSON.stringify(await answer(line)) + "\n");
   }

@@ -70,7 +70,7 @@ def contents():
     yield Mutation("value_0_is_r_minus_1", "no-valid-proof", value(0, lambda _: R - 1))
     for index in range(1, 7):
         yield Mutation(f"value_{index}_flipped", "no-valid-proof", value(index, lambda old: old ^ 1))
-    yield Mutation("everything_one", "no-valid-proof", values(lambda old: [le32(1)] * 7))
+    yield Mutation("everything_two_but_the_first", "no-valid-proof", values(lambda old: old[:1] + [le32(2)] * 6))
 
 
 MUTATIONS = [*structure(), *contents()]
