@@ -8,11 +8,13 @@
 #include "absl/strings/string_view.h"
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/base/error_reason.h"
+#include "engine/base/status_macros.h"
+#if defined(PROOFMILL_HAVE_CUDA)
+#include "engine/backend/cuda/cuda_backend.h"
+#endif
 
 namespace proofmill::engine {
 namespace {
-
-constexpr absl::string_view kWhyNoCuda = "this build has no cuda backend";
 
 BackendSelection CpuOnly(const BackendOptions& options, std::string reason) {
   BackendSelection selection;
@@ -21,21 +23,51 @@ BackendSelection CpuOnly(const BackendOptions& options, std::string reason) {
   return selection;
 }
 
+// One backend for each GPU.
+#if defined(PROOFMILL_HAVE_CUDA)
+absl::StatusOr<BackendSelection> AllGpus(const BackendOptions& options) {
+  PROOFMILL_ASSIGN_OR_RETURN(const int count, CountCudaDevices());
+  BackendSelection selection;
+  for (int device = 0; device < count; ++device) {
+    PROOFMILL_ASSIGN_OR_RETURN(
+        std::unique_ptr<CudaBackend> backend,
+        MakeCudaBackend({.device = device, .device_memory_limit = options.device_memory_limit}));
+    selection.backends.push_back(std::move(backend));
+  }
+  return selection;
+}
+#else
+absl::StatusOr<BackendSelection> AllGpus(const BackendOptions&) {
+  return WithReason(absl::FailedPreconditionError("cuda: this build has no cuda backend"),
+                    ErrorReason::kNoDevice);
+}
+#endif
+
 }  // namespace
 
 absl::StatusOr<BackendSelection> MakeBackends(std::string_view choice, const BackendOptions& options) {
   if (choice == "cpu") return CpuOnly(options, "cpu: asked for");
-  if (choice == "auto") return CpuOnly(options, absl::StrCat("auto: cpu, because ", kWhyNoCuda));
-  if (choice == "cuda") {
-    return WithReason(
-        absl::FailedPreconditionError(absl::StrCat("backend: cuda was asked for, but ", kWhyNoCuda)),
-        ErrorReason::kNoDevice);
+  if (choice == "auto" || choice == "cuda") {
+    absl::StatusOr<BackendSelection> gpus = AllGpus(options);
+    if (gpus.ok()) {
+      gpus->reason = absl::StrCat(std::string(choice), ": ", gpus->backends.size(), " GPU(s) found");
+      return gpus;
+    }
+    // A GPU that is there and does not work is an error, not a reason to be silently slow.
+    const bool none = absl::IsFailedPrecondition(gpus.status());
+    if (choice == "auto" && none)
+      return CpuOnly(options, absl::StrCat("auto: cpu, because ", gpus.status().message()));
+    return gpus.status();
   }
   return WithReason(absl::InvalidArgumentError(absl::StrCat("backend: expected auto, cpu or cuda, got \"",
                                                             std::string(choice), "\"")),
                     ErrorReason::kRequestInvalid);
 }
 
+#if defined(PROOFMILL_HAVE_CUDA)
+std::string_view CompiledBackends() { return "cpu, cuda"; }
+#else
 std::string_view CompiledBackends() { return "cpu"; }
+#endif
 
 }  // namespace proofmill::engine

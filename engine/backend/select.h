@@ -19,6 +19,8 @@ namespace proofmill::engine {
 struct BackendOptions {
   // Threads of the cpu backend; 0: one per hardware thread.
   size_t cpu_threads = 0;
+  // Device memory that each cuda backend may take for keys and scratch, bytes; 0: most of the card.
+  size_t device_memory_limit = 0;
 };
 
 struct BackendSelection {

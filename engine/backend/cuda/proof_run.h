@@ -1,0 +1,104 @@
+// One proof on one GPU: the order of copies and kernels on the worker's streams.
+//
+//   main stream  witness up -> gather -> NTT, H -> digits of H -> MSM H
+//   set streams  digits of B2, A, B1, C as soon as the witness is there -> their MSMs beside gather and NTT,
+//   G2 first
+//
+// The host learns the length of each digit list (4 bytes each) before it enqueues the sort, so that zeros of
+// a witness cost nothing. Cancellation is polled at each point where the host waits.
+
+#ifndef PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_RUN_H_
+#define PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_RUN_H_
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/backend/backend.h"
+#include "engine/backend/cuda/cuda_calls.h"
+#include "engine/backend/cuda/cuda_objects.h"
+#include "engine/backend/cuda/proof_scratch.h"
+#include "engine/backend/cuda/resident_key.h"
+
+namespace proofmill::engine {
+
+// Bytes over PCIe since the backend was made.
+struct TransferCounters {
+  std::atomic<uint64_t> host_to_device_bytes{0};
+  std::atomic<uint64_t> device_to_host_bytes{0};
+};
+
+// What small results come back in: page-locked, so that the copies are asynchronous.
+struct HostResults {
+  std::array<uint32_t, kBaseSetCount> entry_counts;
+  std::array<std::array<kernels::G1Xyzz, kernels::kMsmSetsMax>, kBaseSetCount> g1_sums;
+  std::array<kernels::G2Xyzz, kernels::kMsmSetsMax> b2_sums;
+};
+
+// The streams, events and staging memory of one worker, made once.
+struct WorkerResources {
+  Stream main;
+  std::array<Stream, kBaseSetCount> sets;  // of kH: unused, H runs on the main stream
+  Event uploaded;
+  struct Span {
+    Event begin, end;
+  };
+  std::array<Span, kStageCount> stages;
+  std::array<Event, kBaseSetCount> digits_ready, sum_ready;
+  PinnedBuffer<kernels::U256> staging;  // the largest witness
+  PinnedBuffer<HostResults> results;
+
+  static absl::StatusOr<WorkerResources> Make(CudaCalls& calls);
+};
+
+class ProofRun {
+ public:
+  ProofRun(CudaCalls& calls, WorkerResources& resources, const ProofScratch& scratch,
+           const CudaResidentKey& key, const ComputeContext& context, TransferCounters& transfers)
+      : calls_(calls),
+        resources_(resources),
+        scratch_(scratch),
+        key_(key),
+        context_(context),
+        transfers_(transfers) {}
+
+  absl::StatusOr<Groth16Sums> Run(absl::Span<const kernels::U256> witness);
+
+  // Enqueues the wiping of all that the proof may have written on the device, and wipes the host's copies. To
+  // be called whatever Run() returned; waits for everything the proof left on its streams.
+  absl::Status Wipe();
+
+ private:
+  absl::Status Upload(absl::Span<const kernels::U256> witness);
+  absl::Status LaunchDigits(BaseSetId id, const kernels::U256* scalars, cudaStream_t stream);
+  absl::Status LaunchWitnessDigits();
+  absl::Status LaunchH();
+  absl::Status LaunchSum(BaseSetId id, cudaStream_t stream);
+  absl::Status WaitAndLaunchSum(BaseSetId id, cudaStream_t stream);
+  absl::Status WaitForSum(BaseSetId id);
+  absl::Status Begin(Stage stage, cudaStream_t stream);
+  absl::Status End(Stage stage, cudaStream_t stream);
+  absl::Status Record(const Event& event, cudaStream_t stream);
+  absl::Status Wait(const Event& event);
+  absl::Status CheckWanted() const {
+    return context_.cancel == nullptr ? absl::OkStatus() : context_.cancel->Check();
+  }
+  absl::Status ReportStages();
+  cudaStream_t stream(BaseSetId id) const { return resources_.sets[static_cast<size_t>(id)].get(); }
+
+  CudaCalls& calls_;
+  WorkerResources& resources_;
+  const ProofScratch& scratch_;
+  const CudaResidentKey& key_;
+  const ComputeContext& context_;
+  TransferCounters& transfers_;
+};
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_RUN_H_

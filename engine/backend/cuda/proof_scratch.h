@@ -1,0 +1,46 @@
+// The device memory of one proof in flight, cut from an arena that is sized when a key is loaded: a proof
+// allocates nothing.
+//
+// Everything in it is secret or derived from secrets; the backend wipes it after each proof.
+
+#ifndef PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_SCRATCH_H_
+#define PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_SCRATCH_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "engine/backend/cuda/cuda_calls.h"
+#include "engine/backend/cuda/msm_plan.h"
+#include "kernels/cuda/msm.h"
+#include "kernels/field/bn254_fr.h"
+
+namespace proofmill::engine {
+
+// What decides the size of a proof's scratch.
+struct ScratchShape {
+  uint32_t n_vars = 0;
+  uint32_t domain_size = 0;
+  MsmPlan plan;
+  uint32_t g1_slices_max = 0;
+  uint32_t g2_slices_max = 0;
+};
+
+struct ProofScratch {
+  kernels::U256* witness = nullptr;                                  // n_vars
+  kernels::Fr* abc = nullptr;                                        // 3 * domain_size
+  kernels::U256* h = nullptr;                                        // domain_size
+  std::array<kernels::MsmWorkspace<kernels::Fq>, kBaseSetCount> g1;  // the place of kB2 stays empty
+  kernels::MsmWorkspace<kernels::Fq2> b2;
+  std::array<kernels::G1Xyzz*, kBaseSetCount> g1_sums{};  // one point a bucket set
+  kernels::G2Xyzz* b2_sums = nullptr;
+  size_t bytes = 0;  // of all of it
+};
+
+// Cuts `memory` in the parts that `shape` needs; with null memory only `bytes` is set.
+absl::StatusOr<ProofScratch> CutProofScratch(CudaCalls& calls, const ScratchShape& shape, void* memory);
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_SCRATCH_H_

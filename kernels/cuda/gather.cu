@@ -1,0 +1,79 @@
+#include "kernels/cuda/gather.h"
+
+#include "kernels/field/bn254_fr.h"
+
+namespace proofmill::kernels {
+namespace {
+
+constexpr uint32_t kThreads = 128;
+constexpr uint32_t kWarp = 32;
+
+__device__ Fr Term(const DeviceCsr& m, const U256* witness, uint32_t k) {
+  return m.values[k] * Fr::FromMontgomery(witness[m.columns[k]]);
+}
+
+// One thread a row of A and B: rows are short and ragged (mean 1 to 4 terms), so neighbouring threads read
+// neighbouring terms.
+__global__ void __launch_bounds__(kThreads)
+    GatherShortRows(DeviceCsr a, DeviceCsr b, const U256* witness, uint32_t n, Fr* abc) {
+  const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
+  if (row >= n) return;
+  const uint32_t a_end = a.row_offsets[row + 1];
+  const uint32_t b_end = b.row_offsets[row + 1];
+  uint32_t ka = a.row_offsets[row];
+  uint32_t kb = b.row_offsets[row];
+  if (a_end - ka + (b_end - kb) > kGatherShortRowTerms) return;
+  Fr sum_a;
+  Fr sum_b;
+  for (; ka < a_end; ++ka) sum_a += Term(a, witness, ka);
+  for (; kb < b_end; ++kb) sum_b += Term(b, witness, kb);
+  abc[row] = sum_a;
+  abc[uint64_t{n} + row] = sum_b;
+  abc[2 * uint64_t{n} + row] = sum_a * sum_b;
+}
+
+__device__ Fr WarpSum(Fr sum) {
+  for (uint32_t half = kWarp / 2; half > 0; half /= 2) {
+    U256 other;
+    for (int i = 0; i < 4; ++i) other.limb[i] = __shfl_down_sync(0xffffffffu, sum.montgomery().limb[i], half);
+    sum += Fr::FromMontgomery(other);
+  }
+  return sum;
+}
+
+// One warp a row.
+__global__ void __launch_bounds__(kThreads)
+    GatherLongRows(DeviceCsr a, DeviceCsr b, const U256* witness, uint32_t n, const uint32_t* rows,
+                   uint32_t count, Fr* abc) {
+  const uint32_t r = (blockIdx.x * kThreads + threadIdx.x) / kWarp;
+  if (r >= count) return;
+  const uint32_t lane = threadIdx.x % kWarp;
+  const uint32_t row = rows[r];
+  Fr sum_a;
+  Fr sum_b;
+  for (uint32_t k = a.row_offsets[row] + lane; k < a.row_offsets[row + 1]; k += kWarp)
+    sum_a += Term(a, witness, k);
+  for (uint32_t k = b.row_offsets[row] + lane; k < b.row_offsets[row + 1]; k += kWarp)
+    sum_b += Term(b, witness, k);
+  sum_a = WarpSum(sum_a);
+  sum_b = WarpSum(sum_b);
+  if (lane != 0) return;
+  abc[row] = sum_a;
+  abc[uint64_t{n} + row] = sum_b;
+  abc[2 * uint64_t{n} + row] = sum_a * sum_b;
+}
+
+}  // namespace
+
+cudaError_t LaunchGather(const DeviceCsr& a, const DeviceCsr& b, const U256* witness, uint32_t n,
+                         const uint32_t* long_rows, uint32_t long_row_count, Fr* abc, cudaStream_t stream) {
+  if (n == 0) return cudaSuccess;
+  GatherShortRows<<<(n + kThreads - 1) / kThreads, kThreads, 0, stream>>>(a, b, witness, n, abc);
+  if (long_row_count != 0) {
+    const uint32_t blocks = (long_row_count + kThreads / kWarp - 1) / (kThreads / kWarp);
+    GatherLongRows<<<blocks, kThreads, 0, stream>>>(a, b, witness, n, long_rows, long_row_count, abc);
+  }
+  return cudaGetLastError();
+}
+
+}  // namespace proofmill::kernels

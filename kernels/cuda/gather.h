@@ -1,0 +1,35 @@
+// The products of the R1CS matrices with the witness on a device: values of A, B and C on the domain.
+//
+// Plain C++: host code that includes this file needs no CUDA compiler.
+
+#ifndef PROOFMILL_KERNELS_CUDA_GATHER_H_
+#define PROOFMILL_KERNELS_CUDA_GATHER_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "kernels/field/bn254_fr.h"
+
+namespace proofmill::kernels {
+
+// A sparse matrix by rows in device memory. Values are the integers v*R^2 mod r of a .zkey, so that a
+// Montgomery product with a plain witness value is v*w in Montgomery form.
+struct DeviceCsr {
+  const uint32_t* row_offsets = nullptr;  // rows + 1
+  const uint32_t* columns = nullptr;      // below the number of wires
+  const Fr* values = nullptr;
+};
+
+// Rows with more terms than this in A and B together are left to a second kernel, a warp a row.
+inline constexpr uint32_t kGatherShortRowTerms = 64;
+
+// abc holds three vectors of n values side by side: a[i] = sum of row i of A times the witness, b[i]
+// likewise, c[i] = a[i] * b[i], all in Montgomery form. witness: plain, below r. long_rows: the rows of more
+// than kGatherShortRowTerms terms, each once. Only enqueues on `stream`; returns the launch error.
+cudaError_t LaunchGather(const DeviceCsr& a, const DeviceCsr& b, const U256* witness, uint32_t n,
+                         const uint32_t* long_rows, uint32_t long_row_count, Fr* abc, cudaStream_t stream);
+
+}  // namespace proofmill::kernels
+
+#endif  // PROOFMILL_KERNELS_CUDA_GATHER_H_

@@ -1,0 +1,105 @@
+// Multi-scalar multiplication over G1 and G2 on a device: sum of scalar[i] * base[i].
+//
+// Plain C++: host code that includes this file needs no CUDA compiler. Nothing here allocates; callers hand
+// in memory whose sizes the functions below give. All launchers only enqueue on `stream` and return the
+// launch error; an error inside a kernel shows at the next synchronisation. REQUIRES everywhere: the current
+// device owns `stream` and the memory.
+//
+// Method (Pippenger with signed digits, Brickell et al. fixed-base tables): a scalar is cut in `windows`
+// digits of `window_bits` bits in [-2^(c-1) + 1, 2^(c-1)]. Digit j of base i adds the resident multiple
+// 2^(c*sets*(j / sets)) * P_i to the bucket |digit| of set j mod sets. The list of (bucket, multiple) is
+// sorted by bucket and cut in equal slices, one a thread, so that a witness that puts most of its terms in
+// one bucket costs no more than a uniform one; partial sums of buckets that cross slices are merged
+// afterwards. The weighted sum of a set's buckets is taken by row and column sums of a two-level index, then
+// by bits of the index: no serial chain is longer than about 20 point operations. Equal, opposite and
+// infinite operands give exact results throughout.
+
+#ifndef PROOFMILL_KERNELS_CUDA_MSM_H_
+#define PROOFMILL_KERNELS_CUDA_MSM_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/curve/bn254.h"
+#include "kernels/field/limbs.h"
+
+namespace proofmill::kernels {
+
+// Windows are at least this wide, so that a scalar has at most kMsmSetsMax of them.
+inline constexpr uint32_t kMsmWindowBitsMin = 4;
+inline constexpr uint32_t kMsmSetsMax = 64;
+
+// How one base set is summed. REQUIRES: kMsmWindowBitsMin <= window_bits <= 24, 1 <= tables, tables * bases <
+// 2^31.
+struct MsmShape {
+  uint32_t bases = 0;        // points of the set, none at infinity
+  uint32_t window_bits = 0;  // c
+  uint32_t tables = 1;       // resident multiples a base, the base itself included
+
+  // Digits a scalar: 254 bits and a carry.
+  PROOFMILL_HD constexpr uint32_t windows() const { return (255 + window_bits - 1) / window_bits; }
+  // Bucket sets; the sets' sums are joined with weights 2^(c*g).
+  PROOFMILL_HD constexpr uint32_t sets() const { return (windows() + tables - 1) / tables; }
+  PROOFMILL_HD constexpr uint32_t set_buckets() const { return uint32_t{1} << (window_bits - 1); }
+  PROOFMILL_HD constexpr uint32_t buckets() const { return sets() * set_buckets(); }
+  PROOFMILL_HD constexpr uint64_t entries_max() const { return uint64_t{windows()} * bases; }
+};
+
+// Device memory of one MSM in flight, by part. F is Fq or Fq2.
+template <typename F>
+struct MsmWorkspace {
+  uint32_t* keys = nullptr;            // entries_max
+  uint32_t* keys_sorted = nullptr;     // entries_max
+  uint32_t* values = nullptr;          // entries_max
+  uint32_t* values_sorted = nullptr;   // entries_max
+  uint32_t* counters = nullptr;        // 4: entries, medium buckets, large buckets, spare
+  uint32_t* bucket_begin = nullptr;    // buckets
+  uint32_t* bucket_end = nullptr;      // buckets
+  uint32_t* medium_buckets = nullptr;  // as many as slices allow
+  uint32_t* large_buckets = nullptr;   // as many as slices allow
+  Xyzz<F>* buckets = nullptr;          // buckets
+  Xyzz<F>* partials = nullptr;         // 2 * slices_max
+  Xyzz<F>* large_partials = nullptr;   // 16 for each entry of large_buckets
+  Xyzz<F>* line_sums = nullptr;        // sets * (rows + columns)
+  Xyzz<F>* bit_sums = nullptr;         // sets * kBitSumsMax
+  void* sort_temp = nullptr;
+  size_t sort_temp_bytes = 0;
+  uint32_t slices_max = 0;
+};
+
+// The most slices that a sorted list is cut in on this device: as many threads as it holds at once.
+template <typename F>
+cudaError_t MsmSlicesMax(uint32_t* slices_max);
+
+// Bytes of the whole workspace for `shape`.
+template <typename F>
+cudaError_t MsmWorkspaceBytes(const MsmShape& shape, uint32_t slices_max, size_t* bytes);
+// Cuts `memory` (256-byte aligned, of at least that size) in parts.
+template <typename F>
+cudaError_t MsmCutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memory,
+                            MsmWorkspace<F>* workspace);
+
+// Writes the (bucket, multiple) list of all nonzero digits to keys and values in any order, and its length to
+// counters[0]. scalars: plain, below r; scalar of base i is scalars[index[i]], or scalars[i] where index is
+// null.
+template <typename F>
+cudaError_t LaunchMsmDigits(const MsmShape& shape, const U256* scalars, const uint32_t* index,
+                            const MsmWorkspace<F>& workspace, cudaStream_t stream);
+
+// Sorts and sums the list that LaunchMsmDigits made. `entries` is counters[0] as read back by the host, at
+// most entries_max. tables: tables * bases points, multiple t of base i at t * bases + i. result: `sets`
+// points; the MSM is the sum of 2^(window_bits * g) * result[g].
+template <typename F>
+cudaError_t LaunchMsmSum(const MsmShape& shape, const Affine<F>* tables, uint32_t entries,
+                         const MsmWorkspace<F>& workspace, Xyzz<F>* result, cudaStream_t stream);
+
+// next[i] = 2^doublings * previous[i] for i < n, in affine form. REQUIRES: no point at infinity, odd order.
+template <typename F>
+cudaError_t LaunchMsmTableStep(const Affine<F>* previous, Affine<F>* next, uint32_t n, uint32_t doublings,
+                               cudaStream_t stream);
+
+}  // namespace proofmill::kernels
+
+#endif  // PROOFMILL_KERNELS_CUDA_MSM_H_

@@ -1,0 +1,114 @@
+// Recoding of scalars in signed digits, and the sort by bucket. Independent of the group.
+
+#include <algorithm>
+#include <cub/device/device_radix_sort.cuh>
+
+#include "kernels/cuda/msm.h"
+#include "kernels/cuda/msm_sort.h"
+
+namespace proofmill::kernels {
+namespace {
+
+constexpr uint32_t kThreadsPerBlock = 256;
+constexpr uint32_t kNegativeBit = uint32_t{1} << 31;
+
+// One thread recodes one scalar twice: first it counts its nonzero digits, so that the block reserves room
+// with one atomic addition, then it writes them. Entries of a block are together but in no order; the sort
+// comes after.
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    RecodeScalars(MsmShape shape, const U256* scalars, const uint32_t* index, uint32_t* keys,
+                  uint32_t* values, uint32_t* entries) {
+  __shared__ uint32_t block_count;
+  __shared__ uint32_t block_begin;
+  const uint32_t i = blockIdx.x * kThreadsPerBlock + threadIdx.x;
+  if (threadIdx.x == 0) block_count = 0;
+  __syncthreads();
+
+  const uint32_t c = shape.window_bits;
+  const uint32_t mask = (uint32_t{1} << c) - 1;
+  const uint32_t half = uint32_t{1} << (c - 1);
+  U256 scalar;
+  if (i < shape.bases) scalar = scalars[index == nullptr ? i : index[i]];
+
+  // Calls emit(window, |digit|, negative) for each nonzero digit.
+  const auto recode = [&](auto emit) {
+    U256 rest = scalar;
+    uint32_t carry = 0;
+    for (uint32_t j = 0; j < shape.windows(); ++j) {
+      const uint32_t digit = (static_cast<uint32_t>(rest.limb[0]) & mask) + carry;
+      rest.limb[0] = (rest.limb[0] >> c) | (rest.limb[1] << (64 - c));
+      rest.limb[1] = (rest.limb[1] >> c) | (rest.limb[2] << (64 - c));
+      rest.limb[2] = (rest.limb[2] >> c) | (rest.limb[3] << (64 - c));
+      rest.limb[3] >>= c;
+      carry = digit > half ? 1 : 0;
+      const uint32_t magnitude = carry != 0 ? (uint32_t{1} << c) - digit : digit;
+      if (magnitude != 0) emit(j, magnitude, carry != 0);
+    }
+  };
+
+  uint32_t count = 0;
+  recode([&](uint32_t, uint32_t, bool) { ++count; });
+  uint32_t place = count != 0 ? atomicAdd(&block_count, count) : 0;
+  __syncthreads();
+  if (threadIdx.x == 0) block_begin = block_count != 0 ? atomicAdd(entries, block_count) : 0;
+  __syncthreads();
+  place += block_begin;
+  const uint32_t sets = shape.sets();
+  recode([&](uint32_t window, uint32_t magnitude, bool negative) {
+    keys[place] = (window % sets) * half + magnitude - 1;
+    values[place] = ((window / sets) * shape.bases + i) | (negative ? kNegativeBit : 0);
+    ++place;
+  });
+}
+
+// First and last place of each bucket in the sorted list; buckets without entries keep begin = end = 0.
+__global__ void FindBuckets(const uint32_t* keys, uint32_t entries, uint32_t* begin, uint32_t* end) {
+  const uint32_t stride = gridDim.x * blockDim.x;
+  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < entries; i += stride) {
+    const uint32_t key = keys[i];
+    if (i == 0 || keys[i - 1] != key) begin[key] = i;
+    if (i + 1 == entries || keys[i + 1] != key) end[key] = i + 1;
+  }
+}
+
+int SortBits(const MsmShape& shape) {
+  int bits = 1;
+  while (bits < 32 && (uint64_t{1} << bits) < shape.buckets()) ++bits;
+  return bits;
+}
+
+}  // namespace
+
+cudaError_t LaunchRecodeScalars(const MsmShape& shape, const U256* scalars, const uint32_t* index,
+                                uint32_t* keys, uint32_t* values, uint32_t* entries, cudaStream_t stream) {
+  if (cudaError_t error = cudaMemsetAsync(entries, 0, sizeof(uint32_t), stream); error != cudaSuccess)
+    return error;
+  if (shape.bases == 0) return cudaSuccess;
+  const uint32_t blocks = (shape.bases + kThreadsPerBlock - 1) / kThreadsPerBlock;
+  RecodeScalars<<<blocks, kThreadsPerBlock, 0, stream>>>(shape, scalars, index, keys, values, entries);
+  return cudaGetLastError();
+}
+
+cudaError_t MsmSortTempBytes(const MsmShape& shape, size_t* bytes) {
+  *bytes = 0;
+  const auto n = static_cast<int64_t>(shape.entries_max());
+  return cub::DeviceRadixSort::SortPairs(
+      nullptr, *bytes, static_cast<const uint32_t*>(nullptr), static_cast<uint32_t*>(nullptr),
+      static_cast<const uint32_t*>(nullptr), static_cast<uint32_t*>(nullptr), n, 0, SortBits(shape));
+}
+
+cudaError_t LaunchMsmSort(const MsmShape& shape, const uint32_t* keys, uint32_t* keys_sorted,
+                          const uint32_t* values, uint32_t* values_sorted, uint32_t entries, void* temp,
+                          size_t temp_bytes, cudaStream_t stream) {
+  return cub::DeviceRadixSort::SortPairs(temp, temp_bytes, keys, keys_sorted, values, values_sorted,
+                                         static_cast<int64_t>(entries), 0, SortBits(shape), stream);
+}
+
+cudaError_t LaunchFindBuckets(const uint32_t* keys_sorted, uint32_t entries, uint32_t* begin, uint32_t* end,
+                              cudaStream_t stream) {
+  const uint32_t blocks = std::min<uint32_t>((entries + kThreadsPerBlock - 1) / kThreadsPerBlock, 4096);
+  FindBuckets<<<blocks, kThreadsPerBlock, 0, stream>>>(keys_sorted, entries, begin, end);
+  return cudaGetLastError();
+}
+
+}  // namespace proofmill::kernels

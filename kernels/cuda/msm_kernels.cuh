@@ -1,0 +1,275 @@
+// Device code of the MSM, a template over the coordinate field. Included by one translation unit per group.
+
+#ifndef PROOFMILL_KERNELS_CUDA_MSM_KERNELS_CUH_
+#define PROOFMILL_KERNELS_CUDA_MSM_KERNELS_CUH_
+
+#include <cstdint>
+
+#include "kernels/cuda/msm.h"
+
+namespace proofmill::kernels::device {
+
+constexpr uint32_t kAccumulateThreads = 128;
+constexpr uint32_t kMergeThreads = 128;
+constexpr uint32_t kSumThreads = 128;
+// A bucket over up to so many slices is merged by one thread, by one warp, and over more by kLargeBucketParts
+// blocks.
+constexpr uint32_t kSmallBucketSlices = 8;
+constexpr uint32_t kMediumBucketSlices = 512;
+constexpr uint32_t kLargeBucketParts = 16;
+constexpr uint32_t kBitSumsMax = 32;
+constexpr uint32_t kValueMask = (uint32_t{1} << 31) - 1;
+
+// Buckets that MergeBuckets leaves to others. counts: medium, large.
+struct BucketLists {
+  uint32_t* medium;
+  uint32_t* large;
+  uint32_t* counts;
+};
+
+// The sum of one point a thread over a block of kSumThreads; thread 0 gets it. `shared` holds kSumThreads / 2
+// points.
+template <typename F>
+__device__ Xyzz<F> BlockSum(Xyzz<F> sum, Xyzz<F>* shared) {
+  for (uint32_t half = kSumThreads / 2; half > 0; half /= 2) {
+    if (threadIdx.x >= half && threadIdx.x < 2 * half) shared[threadIdx.x - half] = sum;
+    __syncthreads();
+    if (threadIdx.x < half) sum += shared[threadIdx.x];
+    __syncthreads();
+  }
+  return sum;
+}
+
+// Thread s adds up entries [s*slice, (s+1)*slice) of the sorted list, one mixed addition each. A bucket that
+// lies within the slice is final. Of a bucket that began in an earlier slice the sum goes to partials[2s], of
+// one that began here and goes on, to partials[2s + 1]. The next point is fetched before the current one is
+// added, to hide the latency of the gather.
+template <typename F>
+__global__ void __launch_bounds__(kAccumulateThreads, sizeof(F) == 32 ? 4 : 2)
+    AccumulateSlices(const uint32_t* keys, const uint32_t* values, const Affine<F>* tables, uint32_t entries,
+                     uint32_t slice, Xyzz<F>* buckets, Xyzz<F>* partials) {
+  const uint32_t s = blockIdx.x * kAccumulateThreads + threadIdx.x;
+  const uint64_t begin = uint64_t{s} * slice;
+  if (begin >= entries) return;
+  const uint32_t end = static_cast<uint32_t>(begin + slice < entries ? begin + slice : entries);
+
+  uint32_t key = keys[begin];
+  bool began_earlier = begin > 0 && keys[begin - 1] == key;
+  Xyzz<F> sum = Xyzz<F>::Infinity();
+  uint32_t value = values[begin];
+  Affine<F> point = tables[value & kValueMask];
+  for (uint32_t i = static_cast<uint32_t>(begin); i < end; ++i) {
+    const uint32_t current_key = keys[i];
+    const Affine<F> current = (value > kValueMask) ? -point : point;
+    if (i + 1 < end) {
+      value = values[i + 1];
+      point = tables[value & kValueMask];
+    }
+    if (current_key != key) {
+      (began_earlier ? partials[2 * s] : buckets[key]) = sum;
+      began_earlier = false;
+      key = current_key;
+      sum = Xyzz<F>::FromAffine(current);
+    } else {
+      sum += current;
+    }
+  }
+  const bool goes_on = end < entries && keys[end] == key;
+  Xyzz<F>& target = began_earlier ? partials[2 * s] : (goes_on ? partials[2 * s + 1] : buckets[key]);
+  target = sum;
+}
+
+// Partial i of a bucket that spans slices first, first + 1, ...
+template <typename F>
+__device__ const Xyzz<F>& Partial(const Xyzz<F>* partials, uint32_t first_slice, uint32_t i) {
+  return i == 0 ? partials[2 * first_slice + 1] : partials[2 * (first_slice + i)];
+}
+
+// One thread a bucket: joins the partial sums of a bucket over a few slices, and lists the buckets over more
+// for the kernels below.
+template <typename F>
+__global__ void __launch_bounds__(kMergeThreads)
+    MergeBuckets(const uint32_t* bucket_begin, const uint32_t* bucket_end, uint32_t bucket_count,
+                 uint32_t slice, const Xyzz<F>* partials, Xyzz<F>* buckets, BucketLists lists) {
+  const uint32_t b = blockIdx.x * kMergeThreads + threadIdx.x;
+  if (b >= bucket_count || bucket_begin[b] == bucket_end[b]) return;
+  const uint32_t first = bucket_begin[b] / slice;
+  const uint32_t count = (bucket_end[b] - 1) / slice - first + 1;
+  if (count == 1) return;
+  if (count > kMediumBucketSlices) {
+    lists.large[atomicAdd(&lists.counts[1], 1)] = b;
+    return;
+  }
+  if (count > kSmallBucketSlices) {
+    lists.medium[atomicAdd(&lists.counts[0], 1)] = b;
+    return;
+  }
+  Xyzz<F> sum = Partial(partials, first, 0);
+  for (uint32_t i = 1; i < count; ++i) sum += Partial(partials, first, i);
+  buckets[b] = sum;
+}
+
+// The sum of one point a lane over a warp; lane 0 gets it. `shared` holds 16 points of this warp's own.
+template <typename F>
+__device__ Xyzz<F> WarpSum(Xyzz<F> sum, Xyzz<F>* shared) {
+  const uint32_t lane = threadIdx.x % 32;
+  for (uint32_t half = 16; half > 0; half /= 2) {
+    if (lane >= half && lane < 2 * half) shared[lane - half] = sum;
+    __syncwarp();
+    if (lane < half) sum += shared[lane];
+    __syncwarp();
+  }
+  return sum;
+}
+
+// One warp a medium bucket.
+template <typename F>
+__global__ void __launch_bounds__(kMergeThreads)
+    SumMediumBuckets(const uint32_t* bucket_begin, const uint32_t* bucket_end, uint32_t slice,
+                     const Xyzz<F>* partials, BucketLists lists, Xyzz<F>* buckets) {
+  __shared__ Xyzz<F> shared[kMergeThreads / 2];
+  const uint32_t warp = threadIdx.x / 32;
+  const uint32_t lane = threadIdx.x % 32;
+  for (uint32_t m = blockIdx.x * (kMergeThreads / 32) + warp; m < lists.counts[0];
+       m += gridDim.x * (kMergeThreads / 32)) {
+    const uint32_t b = lists.medium[m];
+    const uint32_t first = bucket_begin[b] / slice;
+    const uint32_t count = (bucket_end[b] - 1) / slice - first + 1;
+    Xyzz<F> sum = Xyzz<F>::Infinity();
+    for (uint32_t i = lane; i < count; i += 32) sum += Partial(partials, first, i);
+    sum = WarpSum(sum, shared + warp * 16);
+    if (lane == 0) buckets[b] = sum;
+  }
+}
+
+// Block (x, part) adds up every kLargeBucketParts-th run of kSumThreads partials of large buckets x, x +
+// gridDim.x, ...
+template <typename F>
+__global__ void __launch_bounds__(kSumThreads)
+    SumLargeBucketParts(const uint32_t* bucket_begin, const uint32_t* bucket_end, uint32_t slice,
+                        const Xyzz<F>* partials, BucketLists lists, Xyzz<F>* large_partials) {
+  __shared__ Xyzz<F> shared[kSumThreads / 2];
+  for (uint32_t l = blockIdx.x; l < lists.counts[1]; l += gridDim.x) {
+    const uint32_t b = lists.large[l];
+    const uint32_t first = bucket_begin[b] / slice;
+    const uint32_t count = (bucket_end[b] - 1) / slice - first + 1;
+    Xyzz<F> sum = Xyzz<F>::Infinity();
+    for (uint32_t i = blockIdx.y * kSumThreads + threadIdx.x; i < count;
+         i += kLargeBucketParts * kSumThreads) {
+      sum += Partial(partials, first, i);
+    }
+    sum = BlockSum(sum, shared);
+    if (threadIdx.x == 0) large_partials[l * kLargeBucketParts + blockIdx.y] = sum;
+  }
+}
+
+// One warp a large bucket: joins its parts.
+template <typename F>
+__global__ void __launch_bounds__(kMergeThreads)
+    JoinLargeBuckets(BucketLists lists, const Xyzz<F>* large_partials, Xyzz<F>* buckets) {
+  __shared__ Xyzz<F> shared[kMergeThreads / 2];
+  const uint32_t warp = threadIdx.x / 32;
+  const uint32_t lane = threadIdx.x % 32;
+  for (uint32_t l = blockIdx.x * (kMergeThreads / 32) + warp; l < lists.counts[1];
+       l += gridDim.x * (kMergeThreads / 32)) {
+    Xyzz<F> sum =
+        lane < kLargeBucketParts ? large_partials[l * kLargeBucketParts + lane] : Xyzz<F>::Infinity();
+    sum = WarpSum(sum, shared + warp * 16);
+    if (lane == 0) buckets[lists.large[l]] = sum;
+  }
+}
+
+// Bucket number b = row * 2^column_bits + column. Block x < rows sums a row, the others a column, of set
+// blockIdx.y.
+template <typename F>
+__global__ void __launch_bounds__(kSumThreads)
+    SumLines(const Xyzz<F>* buckets, uint32_t row_bits, uint32_t column_bits, Xyzz<F>* line_sums) {
+  __shared__ Xyzz<F> shared[kSumThreads / 2];
+  const uint32_t rows = uint32_t{1} << row_bits;
+  const uint32_t columns = uint32_t{1} << column_bits;
+  const Xyzz<F>* set = buckets + uint64_t{blockIdx.y} * rows * columns;
+  const bool is_row = blockIdx.x < rows;
+  const uint32_t count = is_row ? columns : rows;
+  const Xyzz<F>* line = is_row ? set + uint64_t{blockIdx.x} * columns : set + (blockIdx.x - rows);
+  const uint32_t step = is_row ? 1 : columns;
+  Xyzz<F> sum = Xyzz<F>::Infinity();
+  for (uint32_t i = threadIdx.x; i < count; i += kSumThreads) sum += line[uint64_t{i} * step];
+  sum = BlockSum(sum, shared);
+  if (threadIdx.x == 0) line_sums[blockIdx.y * (rows + columns) + blockIdx.x] = sum;
+}
+
+// Bucket b has weight b + 1 = row * 2^column_bits + column + 1. Block k sums the rows whose number has bit k
+// (k < row_bits), or the columns with bit k - row_bits, or, last, all columns.
+template <typename F>
+__global__ void __launch_bounds__(kSumThreads)
+    SumBits(const Xyzz<F>* line_sums, uint32_t row_bits, uint32_t column_bits, Xyzz<F>* bit_sums) {
+  __shared__ Xyzz<F> shared[kSumThreads / 2];
+  const uint32_t rows = uint32_t{1} << row_bits;
+  const uint32_t columns = uint32_t{1} << column_bits;
+  const Xyzz<F>* lines = line_sums + blockIdx.y * (rows + columns);
+  const uint32_t k = blockIdx.x;
+  const bool of_rows = k < row_bits;
+  const bool all = k == row_bits + column_bits;
+  const uint32_t bit = of_rows ? k : k - row_bits;
+  const uint32_t count = of_rows ? rows : columns;
+  Xyzz<F> sum = Xyzz<F>::Infinity();
+  for (uint32_t i = threadIdx.x; i < count; i += kSumThreads) {
+    if (all || ((i >> bit) & 1) != 0) sum += lines[of_rows ? i : rows + i];
+  }
+  sum = BlockSum(sum, shared);
+  if (threadIdx.x == 0) bit_sums[blockIdx.y * kBitSumsMax + k] = sum;
+}
+
+// One warp a set: lane k doubles its bit sum to its weight, then the lanes are added up.
+template <typename F>
+__global__ void __launch_bounds__(32)
+    JoinBits(const Xyzz<F>* bit_sums, uint32_t row_bits, uint32_t column_bits, Xyzz<F>* result) {
+  __shared__ Xyzz<F> shared[16];
+  const uint32_t k = threadIdx.x;
+  const uint32_t count = row_bits + column_bits + 1;
+  Xyzz<F> sum = k < count ? bit_sums[blockIdx.x * kBitSumsMax + k] : Xyzz<F>::Infinity();
+  const uint32_t doublings = k + 1 == count ? 0 : (k < row_bits ? column_bits + k : k - row_bits);
+  if (k < count) {
+    for (uint32_t i = 0; i < doublings; ++i) sum = sum.Double();
+  }
+  sum = WarpSum(sum, shared);
+  if (k == 0) result[blockIdx.x] = sum;
+}
+
+// next[i] = 2^doublings * previous[i], one thread a point; the block's ZZZ are inverted together by a product
+// tree in shared memory.
+template <typename F>
+__global__ void __launch_bounds__(kSumThreads)
+    TableStep(const Affine<F>* previous, Affine<F>* next, uint32_t n, uint32_t doublings) {
+  __shared__ F tree[2 * kSumThreads];  // node v has children 2v and 2v + 1; leaves are the threads
+  const uint32_t i = blockIdx.x * kSumThreads + threadIdx.x;
+  Xyzz<F> p = Xyzz<F>::FromAffine(i < n ? previous[i] : previous[0]);
+  for (uint32_t k = 0; k < doublings; ++k) p = p.Double();
+  tree[kSumThreads + threadIdx.x] = p.zzz;
+  __syncthreads();
+  for (uint32_t width = kSumThreads / 2; width > 0; width /= 2) {
+    if (threadIdx.x < width) {
+      const uint32_t v = width + threadIdx.x;
+      tree[v] = tree[2 * v] * tree[2 * v + 1];
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) tree[1] = tree[1].Inverse();
+  __syncthreads();
+  for (uint32_t width = 1; width < kSumThreads; width *= 2) {
+    if (threadIdx.x < width) {
+      const uint32_t v = width + threadIdx.x;
+      const F left = tree[2 * v];
+      tree[2 * v] = tree[v] * tree[2 * v + 1];
+      tree[2 * v + 1] = tree[v] * left;
+    }
+    __syncthreads();
+  }
+  if (i >= n) return;
+  const F zzz_inverse = tree[kSumThreads + threadIdx.x];
+  next[i] = {p.x * (p.zz * zzz_inverse).Square(), p.y * zzz_inverse};
+}
+
+}  // namespace proofmill::kernels::device
+
+#endif  // PROOFMILL_KERNELS_CUDA_MSM_KERNELS_CUH_

@@ -1,0 +1,177 @@
+// Host side of the MSM, a template over the coordinate field. Included by one translation unit per group,
+// which instantiates it.
+
+#ifndef PROOFMILL_KERNELS_CUDA_MSM_LAUNCH_CUH_
+#define PROOFMILL_KERNELS_CUDA_MSM_LAUNCH_CUH_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/cuda/msm.h"
+#include "kernels/cuda/msm_kernels.cuh"
+#include "kernels/cuda/msm_sort.h"
+
+#define PROOFMILL_RETURN_IF_CUDA_ERROR(expr)                                                          \
+  do {                                                                                                \
+    if (cudaError_t proofmill_error = (expr); proofmill_error != cudaSuccess) return proofmill_error; \
+  } while (false)
+
+namespace proofmill::kernels {
+namespace device {
+
+constexpr uint32_t kMediumBlocks = 528;  // four warps each; the loops take any number of buckets
+constexpr uint32_t kLargeBlocks = 32;
+
+struct LineBits {
+  uint32_t row_bits;
+  uint32_t column_bits;
+};
+inline LineBits SplitBucketNumber(const MsmShape& shape) {
+  const uint32_t bits = shape.window_bits - 1;
+  return {bits / 2, bits - bits / 2};
+}
+
+// Hands out parts of one block of memory, each 256-byte aligned; with a null block it only counts.
+class Cutter {
+ public:
+  explicit Cutter(void* memory) : memory_(static_cast<char*>(memory)) {}
+  template <typename T>
+  void Take(T*& part, uint64_t count) {
+    if (memory_ != nullptr) part = reinterpret_cast<T*>(memory_ + used_);
+    used_ += (count * sizeof(T) + 255) / 256 * 256;
+  }
+  size_t used() const { return used_; }
+
+ private:
+  char* memory_;
+  size_t used_ = 0;
+};
+
+template <typename F>
+cudaError_t CutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memory, MsmWorkspace<F>* w,
+                         size_t* bytes) {
+  Cutter cutter(memory);
+  const LineBits lines = SplitBucketNumber(shape);
+  // A bucket over k slices has k - 1 of them for itself.
+  const uint32_t medium_max = slices_max / kSmallBucketSlices + 1;
+  const uint32_t large_max = slices_max / kMediumBucketSlices + 1;
+  w->slices_max = slices_max;
+  PROOFMILL_RETURN_IF_CUDA_ERROR(MsmSortTempBytes(shape, &w->sort_temp_bytes));
+  cutter.Take(w->keys, shape.entries_max());
+  cutter.Take(w->keys_sorted, shape.entries_max());
+  cutter.Take(w->values, shape.entries_max());
+  cutter.Take(w->values_sorted, shape.entries_max());
+  cutter.Take(w->counters, 4);
+  cutter.Take(w->bucket_begin, shape.buckets());
+  cutter.Take(w->bucket_end, shape.buckets());
+  cutter.Take(w->medium_buckets, medium_max);
+  cutter.Take(w->large_buckets, large_max);
+  cutter.Take(w->buckets, shape.buckets());
+  cutter.Take(w->partials, 2 * uint64_t{slices_max});
+  cutter.Take(w->large_partials, uint64_t{large_max} * kLargeBucketParts);
+  cutter.Take(w->line_sums, uint64_t{shape.sets()} * ((1u << lines.row_bits) + (1u << lines.column_bits)));
+  cutter.Take(w->bit_sums, uint64_t{shape.sets()} * kBitSumsMax);
+  char* temp = nullptr;
+  cutter.Take(temp, w->sort_temp_bytes);
+  w->sort_temp = temp;
+  *bytes = cutter.used();
+  return cudaSuccess;
+}
+
+}  // namespace device
+
+template <typename F>
+cudaError_t MsmSlicesMax(uint32_t* slices_max) {
+  int device_id = 0;
+  int processors = 0;
+  int blocks = 0;
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaGetDevice(&device_id));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(
+      cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_id));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, device::AccumulateSlices<F>, device::kAccumulateThreads, 0));
+  *slices_max = static_cast<uint32_t>(processors * std::max(blocks, 1)) * device::kAccumulateThreads;
+  return cudaSuccess;
+}
+
+template <typename F>
+cudaError_t MsmWorkspaceBytes(const MsmShape& shape, uint32_t slices_max, size_t* bytes) {
+  MsmWorkspace<F> unused;
+  return device::CutWorkspace(shape, slices_max, nullptr, &unused, bytes);
+}
+
+template <typename F>
+cudaError_t MsmCutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memory,
+                            MsmWorkspace<F>* workspace) {
+  size_t unused;
+  return device::CutWorkspace(shape, slices_max, memory, workspace, &unused);
+}
+
+template <typename F>
+cudaError_t LaunchMsmDigits(const MsmShape& shape, const U256* scalars, const uint32_t* index,
+                            const MsmWorkspace<F>& w, cudaStream_t stream) {
+  return LaunchRecodeScalars(shape, scalars, index, w.keys, w.values, w.counters, stream);
+}
+
+template <typename F>
+cudaError_t LaunchMsmSum(const MsmShape& shape, const Affine<F>* tables, uint32_t entries,
+                         const MsmWorkspace<F>& w, Xyzz<F>* result, cudaStream_t stream) {
+  using namespace device;  // NOLINT(google-build-using-namespace): the kernels of this file's own header
+  const uint32_t buckets = shape.buckets();
+  // All zero bytes is infinity: buckets without entries stay so.
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.buckets, 0, buckets * sizeof(Xyzz<F>), stream));
+  if (entries != 0) {
+    PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_begin, 0, buckets * sizeof(uint32_t), stream));
+    PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_end, 0, buckets * sizeof(uint32_t), stream));
+    PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.counters + 1, 0, 2 * sizeof(uint32_t), stream));
+    PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchMsmSort(shape, w.keys, w.keys_sorted, w.values, w.values_sorted,
+                                                 entries, w.sort_temp, w.sort_temp_bytes, stream));
+    PROOFMILL_RETURN_IF_CUDA_ERROR(
+        LaunchFindBuckets(w.keys_sorted, entries, w.bucket_begin, w.bucket_end, stream));
+    const uint32_t slice = std::max<uint32_t>((entries + w.slices_max - 1) / w.slices_max, 4);
+    const uint32_t slices = (entries + slice - 1) / slice;
+    AccumulateSlices<F>
+        <<<(slices + kAccumulateThreads - 1) / kAccumulateThreads, kAccumulateThreads, 0, stream>>>(
+            w.keys_sorted, w.values_sorted, tables, entries, slice, w.buckets, w.partials);
+    const BucketLists lists{w.medium_buckets, w.large_buckets, w.counters + 1};
+    MergeBuckets<F><<<(buckets + kMergeThreads - 1) / kMergeThreads, kMergeThreads, 0, stream>>>(
+        w.bucket_begin, w.bucket_end, buckets, slice, w.partials, w.buckets, lists);
+    SumMediumBuckets<F><<<kMediumBlocks, kMergeThreads, 0, stream>>>(w.bucket_begin, w.bucket_end, slice,
+                                                                     w.partials, lists, w.buckets);
+    SumLargeBucketParts<F><<<dim3(kLargeBlocks, kLargeBucketParts), kSumThreads, 0, stream>>>(
+        w.bucket_begin, w.bucket_end, slice, w.partials, lists, w.large_partials);
+    JoinLargeBuckets<F><<<kLargeBlocks, kMergeThreads, 0, stream>>>(lists, w.large_partials, w.buckets);
+  }
+  const LineBits lines = SplitBucketNumber(shape);
+  const uint32_t line_count = (1u << lines.row_bits) + (1u << lines.column_bits);
+  SumLines<F><<<dim3(line_count, shape.sets()), kSumThreads, 0, stream>>>(w.buckets, lines.row_bits,
+                                                                          lines.column_bits, w.line_sums);
+  SumBits<F><<<dim3(lines.row_bits + lines.column_bits + 1, shape.sets()), kSumThreads, 0, stream>>>(
+      w.line_sums, lines.row_bits, lines.column_bits, w.bit_sums);
+  JoinBits<F><<<shape.sets(), 32, 0, stream>>>(w.bit_sums, lines.row_bits, lines.column_bits, result);
+  return cudaGetLastError();
+}
+
+template <typename F>
+cudaError_t LaunchMsmTableStep(const Affine<F>* previous, Affine<F>* next, uint32_t n, uint32_t doublings,
+                               cudaStream_t stream) {
+  if (n == 0) return cudaSuccess;
+  device::TableStep<F>
+      <<<(n + device::kSumThreads - 1) / device::kSumThreads, device::kSumThreads, 0, stream>>>(
+          previous, next, n, doublings);
+  return cudaGetLastError();
+}
+
+#define PROOFMILL_INSTANTIATE_MSM(F)                                                                        \
+  template cudaError_t MsmSlicesMax<F>(uint32_t*);                                                          \
+  template cudaError_t MsmWorkspaceBytes<F>(const MsmShape&, uint32_t, size_t*);                            \
+  template cudaError_t MsmCutWorkspace<F>(const MsmShape&, uint32_t, void*, MsmWorkspace<F>*);              \
+  template cudaError_t LaunchMsmDigits<F>(const MsmShape&, const U256*, const uint32_t*,                    \
+                                          const MsmWorkspace<F>&, cudaStream_t);                            \
+  template cudaError_t LaunchMsmSum<F>(const MsmShape&, const Affine<F>*, uint32_t, const MsmWorkspace<F>&, \
+                                       Xyzz<F>*, cudaStream_t);                                             \
+  template cudaError_t LaunchMsmTableStep<F>(const Affine<F>*, Affine<F>*, uint32_t, uint32_t, cudaStream_t)
+
+}  // namespace proofmill::kernels
+
+#endif  // PROOFMILL_KERNELS_CUDA_MSM_LAUNCH_CUH_

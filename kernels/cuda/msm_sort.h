@@ -1,0 +1,35 @@
+// The parts of the MSM that know no group, shared by its G1 and G2 translation units. Not for use outside
+// kernels/cuda.
+
+#ifndef PROOFMILL_KERNELS_CUDA_MSM_SORT_H_
+#define PROOFMILL_KERNELS_CUDA_MSM_SORT_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/cuda/msm.h"
+
+namespace proofmill::kernels {
+
+// See LaunchMsmDigits. `entries` is one counter in device memory, set to zero first.
+cudaError_t LaunchRecodeScalars(const MsmShape& shape, const U256* scalars, const uint32_t* index,
+                                uint32_t* keys, uint32_t* values, uint32_t* entries, cudaStream_t stream);
+
+// Scratch bytes of LaunchMsmSort for the longest list of `shape`.
+cudaError_t MsmSortTempBytes(const MsmShape& shape, size_t* bytes);
+
+// Sorts `entries` pairs by key, radix sort over the bits that bucket numbers use.
+cudaError_t LaunchMsmSort(const MsmShape& shape, const uint32_t* keys, uint32_t* keys_sorted,
+                          const uint32_t* values, uint32_t* values_sorted, uint32_t entries, void* temp,
+                          size_t temp_bytes, cudaStream_t stream);
+
+// begin[k] and end[k] become the first place of bucket k in the sorted list and the one after its last;
+// buckets without entries are not written. REQUIRES: entries > 0.
+cudaError_t LaunchFindBuckets(const uint32_t* keys_sorted, uint32_t entries, uint32_t* begin, uint32_t* end,
+                              cudaStream_t stream);
+
+}  // namespace proofmill::kernels
+
+#endif  // PROOFMILL_KERNELS_CUDA_MSM_SORT_H_

@@ -1,0 +1,331 @@
+#include "kernels/cuda/ntt.h"
+
+#include <algorithm>
+
+#include "kernels/field/bn254_fr.h"
+
+namespace proofmill::kernels {
+namespace {
+
+constexpr uint32_t kTileBits = 10;
+constexpr uint32_t kTile = 1 << kTileBits;
+constexpr uint32_t kThreads = kTile / 4;  // a thread holds four values: two levels between exchanges
+constexpr uint32_t kColumnBitsMin = 3;    // 8 neighbouring values, 256 bytes, in every strided access
+
+// A tile in shared memory as two planes of 16-byte halves, so that neighbouring threads meet different banks.
+struct SharedTile {
+  uint4 low[kTile];
+  uint4 high[kTile];
+
+  __device__ Fr Load(uint32_t i) const {
+    const uint4 l = low[i];
+    const uint4 h = high[i];
+    return Fr::FromMontgomery(U256{{l.x | (uint64_t{l.y} << 32), l.z | (uint64_t{l.w} << 32),
+                                    h.x | (uint64_t{h.y} << 32), h.z | (uint64_t{h.w} << 32)}});
+  }
+  __device__ void Store(uint32_t i, const Fr& value) {
+    const U256& x = value.montgomery();
+    low[i] = make_uint4(static_cast<uint32_t>(x.limb[0]), static_cast<uint32_t>(x.limb[0] >> 32),
+                        static_cast<uint32_t>(x.limb[1]), static_cast<uint32_t>(x.limb[1] >> 32));
+    high[i] = make_uint4(static_cast<uint32_t>(x.limb[2]), static_cast<uint32_t>(x.limb[2] >> 32),
+                         static_cast<uint32_t>(x.limb[3]), static_cast<uint32_t>(x.limb[3] >> 32));
+  }
+};
+
+// Levels [level, level + row_bits) of a transform of 2^log2_n values, counted by the distance 2^level of a
+// butterfly's two values. A tile is 2^row_bits rows that lie 2^level apart, times 2^(tile_bits - row_bits)
+// neighbouring columns. Contiguous when level is 0.
+struct Pass {
+  uint32_t log2_n;
+  uint32_t level;
+  uint32_t row_bits;
+  uint32_t tile_bits;
+
+  __device__ uint32_t column_bits() const { return tile_bits - row_bits; }
+  // Global place of tile element e = row * columns + column.
+  __device__ uint32_t Place(uint32_t tile, uint32_t e) const {
+    const uint32_t column = e & ((1u << column_bits()) - 1);
+    const uint32_t row = e >> column_bits();
+    const uint32_t tiles_per_group_bits = level - column_bits();
+    const uint32_t group = tile >> tiles_per_group_bits;
+    const uint32_t first_column = (tile & ((1u << tiles_per_group_bits) - 1)) << column_bits();
+    return (group << (level + row_bits)) + (row << level) + first_column + column;
+  }
+};
+
+// x * w^-exponent or x * w^exponent with w = w_{2^(level+1)}, exponent = offset within the half block, offset
+// < 2^level. Powers of the inverse root come from the same table: w^-e = -w^(n/2 - e).
+__device__ __forceinline__ Fr Twiddle(const Fr* roots, const Pass& pass, uint32_t level, uint32_t offset) {
+  return roots[offset << (pass.log2_n - level - 1)];
+}
+__device__ __forceinline__ Fr DifferenceTimesInverseTwiddle(const Fr& u, const Fr& v, const Fr* roots,
+                                                            const Pass& pass, uint32_t level,
+                                                            uint32_t offset) {
+  if (offset == 0) return u - v;
+  const uint32_t exponent = offset << (pass.log2_n - level - 1);
+  return (v - u) * roots[(1u << (pass.log2_n - 1)) - exponent];
+}
+
+// The four tile elements that a thread works on when its lower level joins elements 2^bit apart (in tile
+// numbering): e, e + 2^bit, e + 2*2^bit, e + 3*2^bit.
+__device__ __forceinline__ uint32_t FirstOfFour(uint32_t thread, uint32_t bit) {
+  return ((thread >> bit) << (bit + 2)) | (thread & ((1u << bit) - 1));
+}
+// The two elements of butterfly k where only one level is done.
+__device__ __forceinline__ uint32_t FirstOfTwo(uint32_t k, uint32_t bit) {
+  return ((k >> bit) << (bit + 1)) | (k & ((1u << bit) - 1));
+}
+
+// Tile levels from `row_bits` down to 0, decimation in frequency with the inverse root. Ends with a barrier.
+__device__ void InverseLevels(SharedTile& shared, const Fr* roots, const Pass& pass, uint32_t tile) {
+  const uint32_t active = (1u << pass.tile_bits) >> 2;
+  uint32_t left = pass.row_bits;
+  while (left >= 2) {
+    left -= 2;
+    const uint32_t bit = pass.column_bits() + left;
+    if (threadIdx.x < active) {
+      const uint32_t e = FirstOfFour(threadIdx.x, bit);
+      const uint32_t level = pass.level + left;
+      const uint32_t offset = pass.Place(tile, e) & ((1u << level) - 1);
+      const Fr x0 = shared.Load(e);
+      const Fr x1 = shared.Load(e + (1u << bit));
+      const Fr x2 = shared.Load(e + (2u << bit));
+      const Fr x3 = shared.Load(e + (3u << bit));
+      const Fr y0 = x0 + x2;
+      const Fr y1 = x1 + x3;
+      const Fr y2 = DifferenceTimesInverseTwiddle(x0, x2, roots, pass, level + 1, offset);
+      const Fr y3 = DifferenceTimesInverseTwiddle(x1, x3, roots, pass, level + 1, offset + (1u << level));
+      shared.Store(e, y0 + y1);
+      shared.Store(e + (1u << bit), DifferenceTimesInverseTwiddle(y0, y1, roots, pass, level, offset));
+      shared.Store(e + (2u << bit), y2 + y3);
+      shared.Store(e + (3u << bit), DifferenceTimesInverseTwiddle(y2, y3, roots, pass, level, offset));
+    }
+    __syncthreads();
+  }
+  if (left == 1) {
+    const uint32_t bit = pass.column_bits();
+    for (uint32_t k = threadIdx.x; k < (1u << (pass.tile_bits - 1)); k += kThreads) {
+      const uint32_t e = FirstOfTwo(k, bit);
+      const uint32_t offset = pass.Place(tile, e) & ((1u << pass.level) - 1);
+      const Fr u = shared.Load(e);
+      const Fr v = shared.Load(e + (1u << bit));
+      shared.Store(e, u + v);
+      shared.Store(e + (1u << bit), DifferenceTimesInverseTwiddle(u, v, roots, pass, pass.level, offset));
+    }
+    __syncthreads();
+  }
+}
+
+// Tile levels from 0 up to `row_bits`, decimation in time with the root. Ends with a barrier.
+__device__ void ForwardLevels(SharedTile& shared, const Fr* roots, const Pass& pass, uint32_t tile) {
+  const uint32_t active = (1u << pass.tile_bits) >> 2;
+  uint32_t done = 0;
+  if (pass.row_bits % 2 == 1) {
+    const uint32_t bit = pass.column_bits();
+    for (uint32_t k = threadIdx.x; k < (1u << (pass.tile_bits - 1)); k += kThreads) {
+      const uint32_t e = FirstOfTwo(k, bit);
+      const uint32_t offset = pass.Place(tile, e) & ((1u << pass.level) - 1);
+      const Fr u = shared.Load(e);
+      const Fr v = shared.Load(e + (1u << bit)) * Twiddle(roots, pass, pass.level, offset);
+      shared.Store(e, u + v);
+      shared.Store(e + (1u << bit), u - v);
+    }
+    __syncthreads();
+    done = 1;
+  }
+  for (; done < pass.row_bits; done += 2) {
+    const uint32_t bit = pass.column_bits() + done;
+    if (threadIdx.x < active) {
+      const uint32_t e = FirstOfFour(threadIdx.x, bit);
+      const uint32_t level = pass.level + done;
+      const uint32_t offset = pass.Place(tile, e) & ((1u << level) - 1);
+      const Fr w = Twiddle(roots, pass, level, offset);
+      const Fr x0 = shared.Load(e);
+      const Fr x1 = shared.Load(e + (1u << bit)) * w;
+      const Fr x2 = shared.Load(e + (2u << bit));
+      const Fr x3 = shared.Load(e + (3u << bit)) * w;
+      const Fr y0 = x0 + x1;
+      const Fr y1 = x0 - x1;
+      const Fr y2 = (x2 + x3) * Twiddle(roots, pass, level + 1, offset);
+      const Fr y3 = (x2 - x3) * Twiddle(roots, pass, level + 1, offset + (1u << level));
+      shared.Store(e, y0 + y2);
+      shared.Store(e + (1u << bit), y1 + y3);
+      shared.Store(e + (2u << bit), y0 - y2);
+      shared.Store(e + (3u << bit), y1 - y3);
+    }
+    __syncthreads();
+  }
+}
+
+__device__ void LoadTile(SharedTile& shared, const Pass& pass, const Fr* values, uint32_t tile) {
+  for (uint32_t e = threadIdx.x; e < (1u << pass.tile_bits); e += kThreads)
+    shared.Store(e, values[pass.Place(tile, e)]);
+  __syncthreads();
+}
+__device__ void StoreTile(const SharedTile& shared, const Pass& pass, Fr* values, uint32_t tile) {
+  for (uint32_t e = threadIdx.x; e < (1u << pass.tile_bits); e += kThreads)
+    values[pass.Place(tile, e)] = shared.Load(e);
+}
+
+// One block a tile, blockIdx.y picks the vector. 32 KiB of shared memory; every value is read and written
+// once.
+enum class PassKind { kInverse, kForward, kInverseCosetForward };
+template <PassKind kKind>
+__global__ void __launch_bounds__(kThreads, 3)
+    TransformPass(Pass pass, const Fr* roots, const Fr* coset, Fr* vectors) {
+  __shared__ SharedTile shared;
+  Fr* values = vectors + (uint64_t{blockIdx.y} << pass.log2_n);
+  LoadTile(shared, pass, values, blockIdx.x);
+  if constexpr (kKind != PassKind::kForward) InverseLevels(shared, roots, pass, blockIdx.x);
+  if constexpr (kKind == PassKind::kInverseCosetForward) {
+    for (uint32_t e = threadIdx.x; e < (1u << pass.tile_bits); e += kThreads) {
+      shared.Store(e, shared.Load(e) * coset[pass.Place(blockIdx.x, e)]);
+    }
+    __syncthreads();
+  }
+  if constexpr (kKind != PassKind::kInverse) ForwardLevels(shared, roots, pass, blockIdx.x);
+  StoreTile(shared, pass, values, blockIdx.x);
+}
+
+// The last forward pass of a, b and c together with h = a*b - c in plain form. The vectors are not written
+// back.
+__global__ void __launch_bounds__(kThreads, 2)
+    LastPassAndProduct(Pass pass, const Fr* roots, const Fr* abc, U256* h) {
+  __shared__ SharedTile shared;
+  Fr held[4];
+  for (uint32_t vector = 0; vector < 3; ++vector) {
+    LoadTile(shared, pass, abc + (uint64_t{vector} << pass.log2_n), blockIdx.x);
+    ForwardLevels(shared, roots, pass, blockIdx.x);
+#pragma unroll
+    for (uint32_t k = 0; k < 4; ++k) {
+      const uint32_t e = threadIdx.x + k * kThreads;
+      if (e >= (1u << pass.tile_bits)) break;
+      const Fr value = shared.Load(e);
+      if (vector == 0) {
+        held[k] = value;
+      } else if (vector == 1) {
+        held[k] *= value;
+      } else {
+        h[pass.Place(blockIdx.x, e)] = (held[k] - value).ToPlain();
+      }
+    }
+    __syncthreads();
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) ProductPlain(const Fr* abc, U256* h, uint32_t n) {
+  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  if (i < n) h[i] = (abc[i] * abc[uint64_t{n} + i] - abc[2 * uint64_t{n} + i]).ToPlain();
+}
+
+__global__ void __launch_bounds__(kThreads) MultiplyByTable(const Fr* table, Fr* vectors, uint32_t n) {
+  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  if (i < n) vectors[uint64_t{blockIdx.y} * n + i] *= table[i];
+}
+
+// out[i] = factor * base^e(i), e(i) = i or its bit reversal; a thread takes kThreads-strided values of its
+// own power.
+__global__ void __launch_bounds__(kThreads)
+    Powers(Fr base, Fr factor, uint32_t log2_count, bool reversed, Fr* out) {
+  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  if (i >= (1u << log2_count)) return;
+  const uint32_t exponent = reversed && log2_count != 0 ? __brev(i) >> (32 - log2_count) : i;
+  Fr power = factor;
+  Fr square = base;
+  for (uint32_t e = exponent; e != 0; e >>= 1) {
+    if ((e & 1) != 0) power *= square;
+    square = square.Square();
+  }
+  out[i] = power;
+}
+
+uint32_t Blocks(uint32_t n) { return (n + kThreads - 1) / kThreads; }
+
+// The passes of a transform, by level: a contiguous one of up to kTileBits levels, then strided ones of equal
+// height.
+struct Plan {
+  uint32_t count = 0;
+  Pass passes[8];
+};
+Plan MakePlan(uint32_t log2_n) {
+  Plan plan;
+  const uint32_t first = std::min(log2_n, kTileBits);
+  plan.passes[plan.count++] = {log2_n, 0, first, first};
+  uint32_t level = first;
+  constexpr uint32_t kRowBitsMax = kTileBits - kColumnBitsMin;
+  for (uint32_t left = log2_n - first; left != 0;) {
+    const uint32_t passes_left = (left + kRowBitsMax - 1) / kRowBitsMax;
+    const uint32_t rows = (left + passes_left - 1) / passes_left;
+    plan.passes[plan.count++] = {log2_n, level, rows, kTileBits};
+    level += rows;
+    left -= rows;
+  }
+  return plan;
+}
+template <PassKind kKind>
+void LaunchPass(const NttTables& tables, const Pass& pass, Fr* values, uint32_t batch, cudaStream_t stream) {
+  const dim3 grid(1u << (pass.log2_n - pass.tile_bits), batch);
+  TransformPass<kKind><<<grid, kThreads, 0, stream>>>(pass, tables.roots, tables.coset, values);
+}
+
+}  // namespace
+
+cudaError_t LaunchNttTables(const NttTables& tables, cudaStream_t stream) {
+  const uint32_t m = tables.log2_n;
+  const uint32_t root_bits = m == 0 ? 0 : m - 1;
+  const Fr shift = m == kFrTwoAdicity ? Fr::FromUint64(25) : FrRootOfUnity(m + 1);
+  const Fr n_inverse = Fr::FromUint64(uint64_t{1} << m).Inverse();
+  Powers<<<Blocks(1u << root_bits), kThreads, 0, stream>>>(FrRootOfUnity(m), Fr::One(), root_bits, false,
+                                                           tables.roots);
+  Powers<<<Blocks(1u << m), kThreads, 0, stream>>>(shift, n_inverse, m, true, tables.coset);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchNttInverse(const NttTables& tables, Fr* values, uint32_t batch, cudaStream_t stream) {
+  const Plan plan = MakePlan(tables.log2_n);
+  for (uint32_t p = plan.count; p-- > 0;)
+    LaunchPass<PassKind::kInverse>(tables, plan.passes[p], values, batch, stream);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchNttForward(const NttTables& tables, Fr* values, uint32_t batch, cudaStream_t stream) {
+  const Plan plan = MakePlan(tables.log2_n);
+  for (uint32_t p = 0; p < plan.count; ++p)
+    LaunchPass<PassKind::kForward>(tables, plan.passes[p], values, batch, stream);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchNttCoset(const NttTables& tables, Fr* values, uint32_t batch, cudaStream_t stream) {
+  const uint32_t n = 1u << tables.log2_n;
+  MultiplyByTable<<<dim3(Blocks(n), batch), kThreads, 0, stream>>>(tables.coset, values, n);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchComputeH(const NttTables& tables, Fr* abc, U256* h, cudaStream_t stream) {
+  const Plan plan = MakePlan(tables.log2_n);
+  for (uint32_t p = plan.count; p-- > 1;)
+    LaunchPass<PassKind::kInverse>(tables, plan.passes[p], abc, 3, stream);
+  LaunchPass<PassKind::kInverseCosetForward>(tables, plan.passes[0], abc, 3, stream);
+  if (plan.count == 1) {
+    const uint32_t n = 1u << tables.log2_n;
+    ProductPlain<<<Blocks(n), kThreads, 0, stream>>>(abc, h, n);
+    return cudaGetLastError();
+  }
+  for (uint32_t p = 1; p + 1 < plan.count; ++p)
+    LaunchPass<PassKind::kForward>(tables, plan.passes[p], abc, 3, stream);
+  const Pass& last = plan.passes[plan.count - 1];
+  LastPassAndProduct<<<1u << (last.log2_n - last.tile_bits), kThreads, 0, stream>>>(last, tables.roots, abc,
+                                                                                    h);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchComputeHUnfused(const NttTables& tables, Fr* abc, U256* h, cudaStream_t stream) {
+  const uint32_t n = 1u << tables.log2_n;
+  if (cudaError_t error = LaunchNttInverse(tables, abc, 3, stream); error != cudaSuccess) return error;
+  if (cudaError_t error = LaunchNttCoset(tables, abc, 3, stream); error != cudaSuccess) return error;
+  if (cudaError_t error = LaunchNttForward(tables, abc, 3, stream); error != cudaSuccess) return error;
+  ProductPlain<<<Blocks(n), kThreads, 0, stream>>>(abc, h, n);
+  return cudaGetLastError();
+}
+
+}  // namespace proofmill::kernels
