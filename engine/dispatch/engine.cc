@@ -225,7 +225,10 @@ absl::StatusOr<Reservation> Engine::Reserve(const ReserveRequest& request) {
   if (in_time.ok()) reservation = parts.admission.Reserve(request.witness_bytes, request.with_job_slot);
   if (reservation.ok()) return reservation;
   const absl::Status refusal = parts.WithAdvice(reservation.status());
-  parts.ObserveRefusal({.circuit = circuit->id, .tenant = "", .request_id = "", .priority = request.priority},
+  parts.ObserveRefusal({.circuit = circuit->id,
+                        .tenant = request.tenant,
+                        .request_id = request.request_id,
+                        .priority = request.priority},
                        refusal);
   return refusal;
 }
