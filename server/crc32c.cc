@@ -1,0 +1,50 @@
+#include "server/crc32c.h"
+
+#include <array>
+#include <cstddef>
+
+namespace proofmill::server {
+namespace {
+
+constexpr uint32_t kPolynomial = 0x82F63B78;  // bits reversed
+
+// kTables[k][b] is the effect of byte b that is followed by k zero bytes, so that eight bytes are taken at
+// once.
+using Tables = std::array<std::array<uint32_t, 256>, 8>;
+
+constexpr Tables MakeTables() {
+  Tables tables{};
+  for (uint32_t byte = 0; byte < 256; ++byte) {
+    uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? kPolynomial : 0);
+    tables[0][byte] = crc;
+  }
+  for (size_t k = 1; k < tables.size(); ++k) {
+    for (size_t byte = 0; byte < 256; ++byte) {
+      const uint32_t before = tables[k - 1][byte];
+      tables[k][byte] = (before >> 8) ^ tables[0][before & 0xFF];
+    }
+  }
+  return tables;
+}
+constexpr Tables kTables = MakeTables();
+
+}  // namespace
+
+uint32_t Crc32c(std::string_view data) {
+  uint32_t crc = ~uint32_t{0};
+  while (data.size() >= 8) {
+    // Byte by byte in the order of the file: no assumption about the machine's byte order.
+    uint32_t next = 0;
+    for (size_t i = 0; i < 4; ++i) {
+      next ^= kTables[7 - i][((crc >> (8 * i)) ^ static_cast<unsigned char>(data[i])) & 0xFF];
+      next ^= kTables[3 - i][static_cast<unsigned char>(data[4 + i])];
+    }
+    crc = next;
+    data.remove_prefix(8);
+  }
+  for (const char c : data) crc = (crc >> 8) ^ kTables[0][(crc ^ static_cast<unsigned char>(c)) & 0xFF];
+  return ~crc;
+}
+
+}  // namespace proofmill::server

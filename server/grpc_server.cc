@@ -1,0 +1,87 @@
+#include "server/grpc_server.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/resource_quota.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
+
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/status_macros.h"
+#include "server/listen_address.h"
+
+namespace proofmill::server {
+namespace {
+
+// Above the limit of the service for a witness, so that it is we who refuse, with a reason, what is a little
+// too large.
+constexpr uint64_t kMessageSlackBytes = 1 << 20;
+// The headers of one call. gRPC 1.51 has known trouble with odd headers beyond 8 KiB, so not more.
+constexpr int kMetadataBytesMax = 8 << 10;
+// Clients behind load balancers may ping this often without being sent away.
+constexpr int kPingIntervalMinMs = 10'000;
+
+int Milliseconds(absl::Duration duration) { return static_cast<int>(absl::ToInt64Milliseconds(duration)); }
+
+std::shared_ptr<grpc::ServerCredentials> Credentials(const GrpcServer::Options& options) {
+  if (!options.tls.has_value()) return grpc::InsecureServerCredentials();
+  grpc::SslServerCredentialsOptions ssl(options.require_client_certificate
+                                            ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                                            : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
+  ssl.pem_key_cert_pairs.push_back({options.tls->key_pem, options.tls->cert_pem});
+  ssl.pem_root_certs = options.tls->client_ca_pem;
+  return grpc::SslServerCredentials(ssl);
+}
+
+void SetLimits(const Config& config, grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(static_cast<int>(config.message_bytes_max.bytes + kMessageSlackBytes));
+  builder.SetMaxSendMessageSize(static_cast<int>(config.message_bytes_max.bytes + kMessageSlackBytes));
+  builder.SetResourceQuota(
+      grpc::ResourceQuota("proofmill").Resize(static_cast<size_t>(config.grpc_memory_bytes_max.bytes)));
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytesMax);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                             static_cast<int>(config.streams_per_connection_max));
+  // Without this a second server on the same port would start, and take half of the calls.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  // Finds clients that died without a word, so that their jobs are given up.
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(config.keepalive_time));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(config.keepalive_timeout));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingIntervalMinMs);
+  // Only reflection is served by gRPC's synchronous threads.
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MIN_POLLERS, 1);
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MAX_POLLERS, 1);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const Options& options, const Config& config) {
+  PROOFMILL_ASSIGN_OR_RETURN(ListenAddress address, ParseListenAddress(options.address));
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  SetLimits(config, builder);
+  int port = 0;
+  builder.AddListeningPort(address.ToString(), Credentials(options), &port);
+  for (grpc::Service* service : options.services) builder.RegisterService(service);
+  std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+  // gRPC 1.51 reports a port that is taken by either of the two.
+  if (server == nullptr || port == 0) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot bind the ", options.name, " listener to ", options.address));
+  }
+  address.port = static_cast<uint16_t>(port);
+  return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(server), address.ToString()));
+}
+
+GrpcServer::GrpcServer(std::unique_ptr<grpc::Server> server, std::string address)
+    : server_(std::move(server)), address_(std::move(address)) {}
+
+GrpcServer::~GrpcServer() { Shutdown(std::chrono::system_clock::now()); }
+
+void GrpcServer::Shutdown(std::chrono::system_clock::time_point deadline) { server_->Shutdown(deadline); }
+
+}  // namespace proofmill::server

@@ -1,0 +1,292 @@
+#include "server/metrics.h"
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "engine/backend/backend.h"
+#include "engine/base/mutex.h"
+#include "prometheus/exposer.h"
+#include "prometheus/text_serializer.h"
+#include "server/listen_address.h"
+#include "server/metric_series.h"
+
+namespace proofmill::server {
+namespace {
+
+using prometheus::BuildCounter;
+using prometheus::BuildGauge;
+using prometheus::BuildHistogram;
+using prometheus::Counter;
+using prometheus::Gauge;
+using prometheus::Histogram;
+using Buckets = Histogram::BucketBoundaries;
+
+constexpr char kUnknownCircuit[] = "unknown";
+constexpr char kNoCircuit[] = "";
+constexpr char kSystem[] = "groth16";
+
+// From below the fastest proof to the longest deadline that is the default.
+const Buckets kRequestBuckets = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
+                                 0.5,   1,      2.5,   5,    10,    30,   60,  600};
+const Buckets kQueueWaitBuckets = {0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
+                                   0.5,    1,     2.5,   5,    10,    30,   60,  600};
+// Stages on a GPU take tens of microseconds for small circuits, on a CPU seconds for large ones.
+const Buckets kStageBuckets = {0.00005, 0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
+                               0.05,    0.1,    0.25,   0.5,   1,      2.5,   10,   60};
+
+double Seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
+
+}  // namespace
+
+std::string_view MethodName(Method method) {
+  switch (method) {
+    case Method::kProve:
+      return "ProverService/Prove";
+    case Method::kProveStream:
+      return "ProverService/ProveStream";
+    case Method::kVerify:
+      return "ProverService/Verify";
+    case Method::kCreateUpload:
+      return "UploadService/CreateUpload";
+    case Method::kWriteUpload:
+      return "UploadService/WriteUpload";
+    case Method::kGetUpload:
+      return "UploadService/GetUpload";
+    case Method::kDeleteUpload:
+      return "UploadService/DeleteUpload";
+    case Method::kListCircuits:
+      return "CircuitService/ListCircuits";
+    case Method::kGetCircuit:
+      return "CircuitService/GetCircuit";
+  }
+  return "unknown";
+}
+
+struct Metrics::Parts {
+  SeriesFamily<Counter> Counters(const char* name, const char* help, std::vector<std::string> labels) {
+    return {BuildCounter().Name(name).Help(help).Register(*registry), std::move(labels)};
+  }
+  SeriesFamily<Gauge> Gauges(const char* name, const char* help, std::vector<std::string> labels) {
+    return {BuildGauge().Name(name).Help(help).Register(*registry), std::move(labels)};
+  }
+  SeriesFamily<Histogram> Histograms(const char* name, const char* help, std::vector<std::string> labels,
+                                     const Buckets& buckets) {
+    return {BuildHistogram().Name(name).Help(help).Register(*registry), std::move(labels), buckets};
+  }
+  Gauge& OneGauge(const char* name, const char* help, double value = 0) {
+    Gauge& gauge = BuildGauge().Name(name).Help(help).Register(*registry).Add({});
+    gauge.Set(value);
+    return gauge;
+  }
+
+  explicit Parts(const Bounds& bounds)
+      : queue_witness_bytes(OneGauge("proofmill_queue_witness_bytes",
+                                     "Bytes of witness in memory: arriving, waiting and being proved.")),
+        uploads(OneGauge("proofmill_uploads", "Uploads that are open, those of streams included.")),
+        upload_bytes(OneGauge("proofmill_upload_bytes", "Bytes that open uploads have room for.")),
+        streams(OneGauge("proofmill_streams", "Calls of ProveStream that are open.")),
+        verify_queue(OneGauge("proofmill_verify_queue_depth", "Calls of Verify that wait for a thread.")) {
+    OneGauge("proofmill_queue_depth_max", "The bound of proofmill_queue_depth over all priorities.",
+             static_cast<double>(bounds.queue_jobs_max));
+    OneGauge("proofmill_queue_witness_bytes_max", "The bound of proofmill_queue_witness_bytes.",
+             static_cast<double>(bounds.queue_witness_bytes_max));
+    OneGauge("proofmill_uploads_max", "The bound of proofmill_uploads.",
+             static_cast<double>(bounds.uploads_max));
+    OneGauge("proofmill_upload_bytes_max", "The bound of proofmill_upload_bytes.",
+             static_cast<double>(bounds.upload_bytes_max));
+    OneGauge("proofmill_verify_queue_depth_max", "The bound of proofmill_verify_queue_depth.",
+             static_cast<double>(bounds.verify_queue_max));
+  }
+
+  // The label for what a client asked for.
+  std::string_view CircuitLabel(std::string_view circuit) {
+    if (circuit.empty()) return kNoCircuit;
+    engine::MutexLock lock(mu);
+    const auto known = circuits.find(circuit);
+    return known == circuits.end() ? std::string_view(kUnknownCircuit) : std::string_view(*known);
+  }
+
+  // First, so that it is there when the families are made.
+  const std::shared_ptr<prometheus::Registry> registry = std::make_shared<prometheus::Registry>();
+
+  SeriesFamily<Counter> requests =
+      Counters("proofmill_requests_total", "Calls that were answered, by the status code of the answer.",
+               {"method", "circuit", "code"});
+  SeriesFamily<Histogram> request_duration =
+      Histograms("proofmill_request_duration_seconds",
+                 "From the arrival of a call (its first message, or the opening of a stream) to its answer.",
+                 {"method", "circuit"}, kRequestBuckets);
+  SeriesFamily<Gauge> queue_depth =
+      Gauges("proofmill_queue_depth", "Jobs that wait for a device.", {"priority"});
+  Gauge& queue_witness_bytes;
+  SeriesFamily<Histogram> queue_wait =
+      Histograms("proofmill_queue_wait_seconds", "From a job's place in the queue to its start on a device.",
+                 {"priority"}, kQueueWaitBuckets);
+  SeriesFamily<Histogram> stage_duration =
+      Histograms("proofmill_proof_stage_duration_seconds",
+                 "From the begin to the end of one stage of a proof; stages may overlap.",
+                 {"system", "stage"}, kStageBuckets);
+  SeriesFamily<Gauge> proofs_in_flight =
+      Gauges("proofmill_proofs_in_flight", "Jobs that a device works on.", {"device"});
+  SeriesFamily<Counter> jobs_dropped =
+      Counters("proofmill_jobs_dropped_total",
+               "Jobs that were refused or given up before their proof was made.", {"reason"});
+  SeriesFamily<Gauge> device_up = Gauges("proofmill_device_up", "1 if the device proves, 0 if it is down.",
+                                         {"device", "gpu_uuid", "backend"});
+  SeriesFamily<Counter> device_errors =
+      Counters("proofmill_device_errors_total", "What devices did wrong.", {"device", "class"});
+  SeriesFamily<Gauge> device_memory =
+      Gauges("proofmill_device_memory_bytes", "Memory of a device, by use.", {"device", "kind"});
+  SeriesFamily<Gauge> circuit_loaded =
+      Gauges("proofmill_circuit_loaded", "1 if the circuit can be proved, 0 if it is loading or was refused.",
+             {"circuit", "system"});
+  SeriesFamily<Gauge> circuit_load_seconds =
+      Gauges("proofmill_circuit_load_duration_seconds", "How long reading and checking the key took.",
+             {"circuit", "system"});
+  SeriesFamily<Counter> blame =
+      Counters("proofmill_self_check_failures_total",
+               "Proofs that did not verify and were not sent, by who was to blame.", {"verdict"});
+  SeriesFamily<Gauge> build_info =
+      Gauges("proofmill_build_info", "Always 1; the labels say what runs.", {"version", "revision", "cuda"});
+  Gauge& uploads;
+  Gauge& upload_bytes;
+  Gauge& streams;
+  Gauge& verify_queue;
+
+  engine::Mutex mu;
+  // Ids of circuits in the directory: the only values that the label `circuit` takes, apart from "unknown"
+  // and "".
+  std::set<std::string, std::less<>> circuits ABSL_GUARDED_BY(mu);
+
+  // Last, so that it ends first: nothing is scraped while the rest goes.
+  std::optional<prometheus::Exposer> exposer;
+};
+
+// Makes the series that have no event of their own to begin with, so that rates are right from the first one
+// on.
+Metrics::Metrics(const BuildInfo& build, const Bounds& bounds) : parts_(std::make_unique<Parts>(bounds)) {
+  parts_->build_info.At({build.version, build.revision, build.cuda}).Set(1);
+  for (const auto priority : {engine::Priority::kLow, engine::Priority::kNormal, engine::Priority::kHigh}) {
+    parts_->queue_depth.At({engine::PriorityName(priority)});
+    parts_->queue_wait.At({engine::PriorityName(priority)});
+  }
+  for (const auto reason : {engine::DropReason::kQueueFull, engine::DropReason::kExpired,
+                            engine::DropReason::kCancelled, engine::DropReason::kDraining}) {
+    parts_->jobs_dropped.At({engine::DropReasonName(reason)});
+  }
+  for (const auto verdict : {engine::BlameVerdict::kWitness, engine::BlameVerdict::kDevice}) {
+    parts_->blame.At({engine::BlameVerdictName(verdict)});
+  }
+  for (size_t i = 0; i < engine::kStageCount; ++i) {
+    parts_->stage_duration.At({kSystem, engine::StageName(static_cast<engine::Stage>(i))});
+  }
+}
+
+Metrics::~Metrics() = default;
+
+absl::StatusOr<std::string> Metrics::Serve(const std::string& address) {
+  try {
+    // One thread: a scrape is short, and two scrapers may wait for each other.
+    parts_->exposer.emplace(address, 1);
+    parts_->exposer->RegisterCollectable(parts_->registry);
+    const std::vector<int> ports = parts_->exposer->GetListeningPorts();
+    auto bound = ParseListenAddress(address);
+    if (ports.empty() || !bound.ok()) return absl::UnavailableError(absl::StrCat("cannot bind ", address));
+    bound->port = static_cast<uint16_t>(ports.front());
+    return bound->ToString();
+  } catch (const std::exception& e) {
+    return absl::UnavailableError(
+        absl::StrCat("cannot bind the metrics listener to ", address, ": ", e.what()));
+  }
+}
+
+std::string Metrics::Text() const {
+  return prometheus::TextSerializer().Serialize(parts_->registry->Collect());
+}
+
+void Metrics::CountCall(Method method, std::string_view circuit, std::string_view code,
+                        std::chrono::nanoseconds duration) {
+  const std::string_view label = parts_->CircuitLabel(circuit);
+  parts_->requests.At({MethodName(method), label, code}).Increment();
+  parts_->request_duration.At({MethodName(method), label}).Observe(Seconds(duration));
+}
+
+void Metrics::AddUploads(int count_change, int64_t bytes_change) {
+  parts_->uploads.Increment(count_change);
+  parts_->upload_bytes.Increment(static_cast<double>(bytes_change));
+}
+
+void Metrics::AddStreams(int change) { parts_->streams.Increment(change); }
+void Metrics::AddVerifyQueue(int change) { parts_->verify_queue.Increment(change); }
+
+void Metrics::OnQueueDepthChange(engine::Priority priority, int change) {
+  parts_->queue_depth.At({engine::PriorityName(priority)}).Increment(change);
+}
+
+void Metrics::OnWitnessBytesChange(int64_t change) {
+  parts_->queue_witness_bytes.Increment(static_cast<double>(change));
+}
+
+void Metrics::OnJobDropped(const engine::JobInfo&, engine::DropReason reason) {
+  parts_->jobs_dropped.At({engine::DropReasonName(reason)}).Increment();
+}
+
+void Metrics::OnJobStarted(const engine::JobInfo& job, const engine::DeviceInfo& device,
+                           std::chrono::nanoseconds queue_wait) {
+  parts_->queue_wait.At({engine::PriorityName(job.priority)}).Observe(Seconds(queue_wait));
+  parts_->proofs_in_flight.At({device.device}).Increment();
+}
+
+void Metrics::OnStage(const engine::JobInfo&, const engine::DeviceInfo&, std::string_view stage,
+                      std::chrono::nanoseconds duration) {
+  parts_->stage_duration.At({kSystem, stage}).Observe(Seconds(duration));
+}
+
+void Metrics::OnJobFinished(const engine::JobInfo&, const engine::DeviceInfo& device, const absl::Status&,
+                            std::chrono::nanoseconds) {
+  parts_->proofs_in_flight.At({device.device}).Decrement();
+}
+
+void Metrics::OnBlame(const engine::JobInfo&, const engine::DeviceInfo&, engine::BlameVerdict verdict) {
+  parts_->blame.At({engine::BlameVerdictName(verdict)}).Increment();
+}
+
+void Metrics::OnDeviceUp(const engine::DeviceInfo& device, bool up, std::string_view) {
+  parts_->device_up.At({device.device, device.gpu_uuid, device.backend}).Set(up ? 1 : 0);
+  parts_->proofs_in_flight.At({device.device});
+  for (const auto error_class : {engine::DeviceErrorClass::kOutOfMemory, engine::DeviceErrorClass::kLaunch,
+                                 engine::DeviceErrorClass::kSticky, engine::DeviceErrorClass::kTimeout,
+                                 engine::DeviceErrorClass::kSelfCheck}) {
+    parts_->device_errors.At({device.device, engine::DeviceErrorClassName(error_class)});
+  }
+}
+
+void Metrics::OnDeviceError(const engine::DeviceInfo& device, engine::DeviceErrorClass error_class,
+                            const absl::Status&) {
+  parts_->device_errors.At({device.device, engine::DeviceErrorClassName(error_class)}).Increment();
+}
+
+void Metrics::OnDeviceMemory(const engine::DeviceInfo& device, engine::DeviceMemoryKind kind,
+                             uint64_t bytes) {
+  parts_->device_memory.At({device.device, engine::DeviceMemoryKindName(kind)})
+      .Set(static_cast<double>(bytes));
+}
+
+void Metrics::OnCircuit(const engine::Circuit& circuit) {
+  {
+    engine::MutexLock lock(parts_->mu);
+    parts_->circuits.insert(circuit.id);
+  }
+  parts_->circuit_loaded.At({circuit.id, kSystem}).Set(circuit.state == engine::CircuitState::kReady ? 1 : 0);
+  if (circuit.state == engine::CircuitState::kReady) {
+    parts_->circuit_load_seconds.At({circuit.id, kSystem}).Set(Seconds(circuit.load_duration));
+  }
+}
+
+}  // namespace proofmill::server

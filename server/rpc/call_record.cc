@@ -1,0 +1,73 @@
+#include "server/rpc/call_record.h"
+
+#include <array>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/secure_memory.h"
+#include "nlohmann/json.hpp"
+#include "server/rpc/rpc_status.h"
+
+namespace proofmill::server {
+namespace {
+
+double Milliseconds(std::chrono::nanoseconds duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+std::string RandomRequestId() {
+  std::array<char, 12> random{};
+  // The id is only for finding the call in logs, so it may be poor if the kernel gives no randomness.
+  engine::FillRandom(random.data(), random.size()).IgnoreError();
+  return absl::StrCat("r-", absl::BytesToHexString(absl::string_view(random.data(), random.size())));
+}
+
+}  // namespace
+
+CallRecord::CallRecord(ServiceContext& services, Method method, grpc::CallbackServerContext& call)
+    : services_(services), method_(method), call_(call), start_(std::chrono::steady_clock::now()) {}
+
+void CallRecord::SetRequestId(std::string_view request_id) {
+  request_id_ = request_id.empty() ? RandomRequestId() : std::string(request_id);
+}
+
+void CallRecord::SetResult(const engine::ProveResult& result) {
+  device_ = result.device;
+  queue_wait_ = result.queue_wait;
+}
+
+grpc::Status CallRecord::End(const absl::Status& status) {
+  const auto duration = std::chrono::steady_clock::now() - start_;
+  services_.metrics.CountCall(method_, circuit_, CodeName(status.code()), duration);
+  LogEnd(status, duration);
+  if (const auto pushback = PushbackOf(status)) call_.AddTrailingMetadata(kPushbackTrailer, *pushback);
+  return ToGrpc(status, request_id_);
+}
+
+void CallRecord::LogEnd(const absl::Status& status, std::chrono::nanoseconds duration) const {
+  nlohmann::ordered_json fields;
+  fields["method"] = MethodName(method_);
+  fields["code"] = CodeName(status.code());
+  if (!request_id_.empty()) fields["request_id"] = request_id_;
+  if (!circuit_.empty()) fields["circuit"] = circuit_;
+  fields["duration_ms"] = Milliseconds(duration);
+  if (witness_bytes_ != 0) fields["witness_bytes"] = witness_bytes_;
+  if (!device_.empty()) {
+    fields["device"] = device_;
+    fields["queue_wait_ms"] = Milliseconds(queue_wait_);
+  }
+  fields["peer"] = call_.peer();
+  if (status.ok()) {
+    services_.log.Info("rpc", fields);
+    return;
+  }
+  fields["reason"] = engine::ReasonName(ReasonOf(status));
+  fields["message"] = std::string(status.message());
+  if (absl::IsInternal(status) || absl::IsUnknown(status)) {
+    services_.log.Error("rpc", fields);
+  } else {
+    services_.log.Info("rpc", fields);
+  }
+}
+
+}  // namespace proofmill::server

@@ -1,0 +1,56 @@
+// One call on its way through the service: its metric, its line in the log, and the form of its answer.
+//
+// Thread safety: one thread at a time; whoever may answer the call owns the record.
+
+#ifndef PROOFMILL_SERVER_RPC_CALL_RECORD_H_
+#define PROOFMILL_SERVER_RPC_CALL_RECORD_H_
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/status.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "engine/dispatch/prove_types.h"
+#include "server/rpc/service_context.h"
+
+namespace proofmill::server {
+
+class CallRecord {
+ public:
+  // Starts the clock. `services` and `call` must outlive the record.
+  CallRecord(ServiceContext& services, Method method, grpc::CallbackServerContext& call);
+
+  // What the client asked for, once that is known to be well formed.
+  void SetCircuit(std::string_view circuit) { circuit_ = circuit; }
+  // The client's id, or a random one if that is empty.
+  void SetRequestId(std::string_view request_id);
+  void SetWitnessBytes(uint64_t bytes) { witness_bytes_ = bytes; }
+  void SetResult(const engine::ProveResult& result);
+
+  const std::string& request_id() const { return request_id_; }
+
+  // Counts and logs the call, adds the trailers, and returns what Finish() gets. Called once, before
+  // Finish().
+  grpc::Status End(const absl::Status& status);
+
+ private:
+  void LogEnd(const absl::Status& status, std::chrono::nanoseconds duration) const;
+
+  ServiceContext& services_;
+  const Method method_;
+  grpc::CallbackServerContext& call_;
+  const std::chrono::steady_clock::time_point start_;
+  std::string circuit_;
+  std::string request_id_;
+  std::string device_;
+  uint64_t witness_bytes_ = 0;
+  std::chrono::nanoseconds queue_wait_{0};
+};
+
+}  // namespace proofmill::server
+
+#endif  // PROOFMILL_SERVER_RPC_CALL_RECORD_H_

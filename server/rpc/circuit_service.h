@@ -1,0 +1,53 @@
+// CircuitService: see proto/proofmill/v1/circuits.proto. One object for each listener.
+//
+// Thread safety: gRPC calls the methods from any thread.
+
+#ifndef PROOFMILL_SERVER_RPC_CIRCUIT_SERVICE_H_
+#define PROOFMILL_SERVER_RPC_CIRCUIT_SERVICE_H_
+
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "engine/base/mutex.h"
+#include "engine/dispatch/circuit.h"
+#include "proofmill/v1/circuits.grpc.pb.h"
+#include "server/rpc/service_context.h"
+
+namespace proofmill::server {
+
+class CircuitService final : public v1::CircuitService::CallbackService {
+ public:
+  // Who may call: everybody that the listener lets in, or only peers on this machine, as long as there are no
+  // credentials for the admin listener.
+  enum class Access { kEverybody, kLoopbackOnly };
+
+  // `services` must outlive the service.
+  CircuitService(ServiceContext& services, Access access) : services_(services), access_(access) {}
+
+  grpc::ServerUnaryReactor* ListCircuits(grpc::CallbackServerContext* context,
+                                         const v1::ListCircuitsRequest* request,
+                                         v1::ListCircuitsResponse* response) override;
+  grpc::ServerUnaryReactor* GetCircuit(grpc::CallbackServerContext* context,
+                                       const v1::GetCircuitRequest* request,
+                                       v1::GetCircuitResponse* response) override;
+
+ private:
+  absl::Status CheckAccess(const grpc::CallbackServerContext& context) const;
+  absl::Status List(const v1::ListCircuitsRequest& request, v1::ListCircuitsResponse& response) const;
+  absl::Status Get(const v1::GetCircuitRequest& request, v1::GetCircuitResponse& response);
+  // All but the verification key.
+  void Fill(const engine::Circuit& circuit, v1::Circuit& out) const;
+  // The verification key as snarkjs's JSON holds a pairing, which takes milliseconds: made once for each
+  // version.
+  std::string VerificationKeyJson(const engine::Circuit& circuit);
+
+  ServiceContext& services_;
+  const Access access_;
+  engine::Mutex mu_;
+  std::map<std::string, std::string> key_json_ ABSL_GUARDED_BY(mu_);  // by version
+};
+
+}  // namespace proofmill::server
+
+#endif  // PROOFMILL_SERVER_RPC_CIRCUIT_SERVICE_H_

@@ -1,0 +1,99 @@
+#include "server/rpc/prove_call.h"
+
+#include <memory>
+#include <utility>
+
+#include "engine/base/mutex.h"
+#include "engine/base/status_macros.h"
+#include "server/rpc/call_record.h"
+#include "server/rpc/convert.h"
+#include "server/rpc/rpc_status.h"
+#include "server/rpc/submit.h"
+
+namespace proofmill::server {
+namespace {
+
+// One Prove RPC. gRPC owns no part of this object: it lives from the handler until OnDone(), which gRPC calls
+// only after Finish() and after the handler has returned the reactor. Finish() is called exactly once: by
+// Start() when the request is refused, and then the engine never calls back; or by the engine's callback,
+// which comes exactly once whatever happens to the job. So both may use `this` freely, and Start() may touch
+// members after the submission.
+class ProveCall final : public grpc::ServerUnaryReactor {
+ public:
+  ProveCall(ServiceContext& services, grpc::CallbackServerContext& context, v1::ProveResponse& response)
+      : services_(services),
+        context_(context),
+        response_(response),
+        record_(services, Method::kProve, context) {}
+
+  void Start(const v1::ProveRequest& request) {
+    TicketOr ticket = Submit(request);
+    if (!ticket.ok()) {
+      Finish(record_.End(ticket.status()));
+      return;
+    }
+    engine::MutexLock lock(mu_);
+    ticket_ = *std::move(ticket);
+    if (cancelled_) ticket_->Cancel();
+  }
+
+  // The client went away or its deadline passed: the job is given up, and the engine answers soon.
+  void OnCancel() override {
+    engine::MutexLock lock(mu_);
+    cancelled_ = true;
+    if (ticket_ != nullptr) ticket_->Cancel();
+  }
+
+  void OnDone() override { delete this; }
+
+ private:
+  TicketOr Submit(const v1::ProveRequest& request) {
+    PROOFMILL_ASSIGN_OR_RETURN(spec_, ParseSpec(request.spec()));
+    record_.SetCircuit(spec_.circuit);
+    record_.SetRequestId(spec_.request_id);
+    Submission submission{.spec = spec_,
+                          .deadline = ToEngineDeadline(context_.deadline(), services_.engine.clock()),
+                          .done = [this](absl::StatusOr<engine::ProveResult> result) { Complete(result); },
+                          .progress = nullptr};
+    switch (request.groth16().witness_case()) {
+      case v1::Groth16Input::kWtns:
+        record_.SetWitnessBytes(request.groth16().wtns().size());
+        return SubmitBytes(services_, request.groth16().wtns(), std::move(submission));
+      case v1::Groth16Input::kUpload:
+        return SubmitUpload(services_, request.groth16().upload(), std::move(submission));
+      case v1::Groth16Input::WITNESS_NOT_SET:
+        break;
+    }
+    return InvalidRequest("input: expected groth16.wtns or groth16.upload, got nothing");
+  }
+
+  // Runs on a thread of the engine.
+  void Complete(const absl::StatusOr<engine::ProveResult>& result) {
+    if (result.ok()) {
+      record_.SetResult(*result);
+      FillResult(*result, spec_.include_snarkjs_json, record_.request_id(), *response_.mutable_result());
+    }
+    Finish(record_.End(result.status()));
+  }
+
+  ServiceContext& services_;
+  grpc::CallbackServerContext& context_;
+  v1::ProveResponse& response_;
+  CallRecord record_;
+  Spec spec_;
+  engine::Mutex mu_;
+  std::shared_ptr<engine::Ticket> ticket_ ABSL_GUARDED_BY(mu_);
+  bool cancelled_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace
+
+grpc::ServerUnaryReactor* StartProve(ServiceContext& services, grpc::CallbackServerContext& context,
+                                     const v1::ProveRequest& request, v1::ProveResponse& response) {
+  auto* const call = new ProveCall(services, context, response);
+  call->Start(request);
+  WipeField(request.groth16().wtns());
+  return call;
+}
+
+}  // namespace proofmill::server

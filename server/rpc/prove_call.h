@@ -1,0 +1,20 @@
+// The unary call Prove.
+
+#ifndef PROOFMILL_SERVER_RPC_PROVE_CALL_H_
+#define PROOFMILL_SERVER_RPC_PROVE_CALL_H_
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/server_callback.h>
+
+#include "proofmill/v1/prover.pb.h"
+#include "server/rpc/service_context.h"
+
+namespace proofmill::server {
+
+// Takes the call and answers it in time. The witness in `request` is wiped before this returns.
+grpc::ServerUnaryReactor* StartProve(ServiceContext& services, grpc::CallbackServerContext& context,
+                                     const v1::ProveRequest& request, v1::ProveResponse& response);
+
+}  // namespace proofmill::server
+
+#endif  // PROOFMILL_SERVER_RPC_PROVE_CALL_H_

@@ -1,0 +1,293 @@
+#include "server/rpc/prove_stream_call.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/error_reason.h"
+#include "engine/base/status_macros.h"
+#include "server/rpc/rpc_status.h"
+#include "server/rpc/submit.h"
+
+namespace proofmill::server {
+namespace {
+
+using engine::ErrorReason;
+
+absl::Status Expired(std::string_view what) {
+  return engine::WithReason(absl::DeadlineExceededError(absl::string_view(what.data(), what.size())),
+                            ErrorReason::kDeadlineExpired);
+}
+
+v1::JobProgress ToProto(const engine::Progress& progress) {
+  v1::JobProgress out;
+  const bool queued = progress.state == engine::JobState::kQueued;
+  out.set_state(queued ? v1::JobProgress::STATE_QUEUED : v1::JobProgress::STATE_RUNNING);
+  out.set_stage(progress.stage);
+  if (queued) out.set_jobs_ahead(static_cast<uint32_t>(progress.jobs_ahead));
+  return out;
+}
+
+}  // namespace
+
+ProveStreamCall* ProveStreamCall::Start(ServiceContext& services, grpc::CallbackServerContext& context) {
+  const auto call = std::make_shared<ProveStreamCall>(services, context);
+  call->self_ = call;
+  services.metrics.AddStreams(1);
+  services.reaper.Add(call);
+  call->StartRead(&call->request_);
+  return call.get();
+}
+
+ProveStreamCall::ProveStreamCall(ServiceContext& services, grpc::CallbackServerContext& context)
+    : services_(services),
+      context_(context),
+      deadline_(std::min(ToEngineDeadline(context.deadline(), services.engine.clock())
+                             .value_or(engine::Clock::time_point::max()),
+                         services.engine.clock().Now() + services.limits.deadline_max)),
+      record_(services, Method::kProveStream, context),
+      idle_since_(services.engine.clock().Now()) {}
+
+void ProveStreamCall::OnReadDone(bool ok) {
+  {
+    engine::MutexLock lock(mu_);
+    handling_ = true;
+  }
+  absl::Status status;
+  try {
+    status = ok ? HandleMessage() : HalfClosed();
+  } catch (const std::exception& e) {
+    status = engine::WithReason(absl::ResourceExhaustedError(absl::StrCat("no memory: ", e.what())),
+                                ErrorReason::kOutOfMemory);
+  }
+  if (request_.has_chunk()) WipeField(request_.chunk().data());
+  bool more;
+  {
+    engine::MutexLock lock(mu_);
+    handling_ = false;
+    idle_since_ = services_.engine.clock().Now();
+    if (!status.ok() && !outcome_.has_value()) outcome_ = status;
+    more = ok && phase_ == Phase::kChunks && !outcome_.has_value();
+  }
+  if (more) StartRead(&request_);
+  Pump();
+}
+
+absl::Status ProveStreamCall::HandleMessage() {
+  Phase phase;
+  {
+    engine::MutexLock lock(mu_);
+    phase = phase_;
+  }
+  if (phase == Phase::kHeader) {
+    if (request_.has_header()) return HandleHeader(request_.header());
+    return InvalidRequest("the first message must be a header");
+  }
+  if (request_.has_chunk()) return HandleChunk(request_.chunk());
+  return InvalidRequest("after the header every message must be a chunk");
+}
+
+absl::Status ProveStreamCall::HandleHeader(const v1::StreamHeader& header) {
+  PROOFMILL_ASSIGN_OR_RETURN(spec_, ParseSpec(header.spec()));
+  record_.SetCircuit(spec_.circuit);
+  record_.SetRequestId(spec_.request_id);
+  record_.SetWitnessBytes(header.size_bytes());
+  PROOFMILL_RETURN_IF_ERROR(CheckSha256(header.sha256()));
+  PROOFMILL_ASSIGN_OR_RETURN(const UploadInfo upload, OpenUpload(header));
+
+  v1::Admitted admitted;
+  admitted.set_upload(upload.name);
+  admitted.set_chunk_bytes_max(services_.limits.chunk_bytes_max);
+  admitted.set_committed_bytes(upload.committed_bytes);
+  if (const auto wait = services_.engine.EstimatedWait(spec_.priority)) {
+    *admitted.mutable_estimated_wait() = server::ToProto(*wait);
+  }
+  {
+    engine::MutexLock lock(mu_);
+    phase_ = Phase::kChunks;
+    upload_ = upload.name;
+    admitted_ = std::move(admitted);
+  }
+  Pump();
+  // All of it came with an earlier stream.
+  return upload.complete() ? SubmitUploaded() : absl::OkStatus();
+}
+
+absl::StatusOr<UploadInfo> ProveStreamCall::OpenUpload(const v1::StreamHeader& header) {
+  if (header.upload().empty()) {
+    PROOFMILL_ASSIGN_OR_RETURN(
+        engine::Reservation reservation,
+        ReserveWitness(services_, spec_, header.size_bytes(), deadline_, /*with_job_slot=*/true));
+    return services_.uploads.Create({.circuit = spec_.circuit,
+                                     .size_bytes = header.size_bytes(),
+                                     .sha256 = header.sha256(),
+                                     .reservation = std::move(reservation)});
+  }
+  PROOFMILL_ASSIGN_OR_RETURN(UploadInfo upload, services_.uploads.Get(header.upload()));
+  if (upload.circuit != spec_.circuit || upload.size_bytes != header.size_bytes()) {
+    return InvalidRequest(absl::StrCat("header: expected circuit ", upload.circuit, " and ",
+                                       upload.size_bytes, " bytes, as the upload was begun with, got ",
+                                       spec_.circuit, " and ", header.size_bytes(), " bytes"));
+  }
+  return upload;
+}
+
+absl::Status ProveStreamCall::HandleChunk(const v1::Chunk& chunk) {
+  if (chunk.data().empty() || chunk.data().size() > services_.limits.chunk_bytes_max) {
+    return InvalidRequest(absl::StrCat("chunk.data: expected 1 to ", services_.limits.chunk_bytes_max,
+                                       " bytes, got ", chunk.data().size()));
+  }
+  std::string name;
+  {
+    engine::MutexLock lock(mu_);
+    name = upload_;
+  }
+  PROOFMILL_ASSIGN_OR_RETURN(const UploadInfo upload,
+                             services_.uploads.Write(name, chunk.offset_bytes(), chunk.data()));
+  return upload.complete() ? SubmitUploaded() : absl::OkStatus();
+}
+
+absl::Status ProveStreamCall::SubmitUploaded() {
+  std::string name;
+  {
+    engine::MutexLock lock(mu_);
+    phase_ = Phase::kSubmitted;
+    name = upload_;
+  }
+  const auto self = shared_from_this();
+  PROOFMILL_ASSIGN_OR_RETURN(
+      auto ticket,
+      SubmitUpload(
+          services_, name,
+          {.spec = spec_,
+           .deadline = deadline_,
+           .done = [self](absl::StatusOr<engine::ProveResult> result) { self->End(std::move(result)); },
+           .progress = [self](const engine::Progress& progress) { self->OnProgress(progress); }}));
+  engine::MutexLock lock(mu_);
+  ticket_ = std::move(ticket);
+  if (cancelled_) ticket_->Cancel();
+  return absl::OkStatus();
+}
+
+absl::Status ProveStreamCall::HalfClosed() {
+  engine::MutexLock lock(mu_);
+  if (phase_ == Phase::kSubmitted || outcome_.has_value()) return absl::OkStatus();
+  if (cancelled_ || context_.IsCancelled()) return absl::CancelledError("the client went away");
+  return engine::WithReason(
+      absl::FailedPreconditionError("the client ended its stream before the witness was complete"),
+      ErrorReason::kUploadIncomplete);
+}
+
+void ProveStreamCall::OnWriteDone(bool ok) {
+  {
+    engine::MutexLock lock(mu_);
+    sending_ = false;
+  }
+  // The connection is gone. OnCancel() gives the job up; this is for the case that there is none yet.
+  if (!ok) OnCancel();
+  Pump();
+}
+
+void ProveStreamCall::OnCancel() {
+  std::shared_ptr<engine::Ticket> ticket;
+  std::string upload;
+  bool submitted;
+  {
+    engine::MutexLock lock(mu_);
+    cancelled_ = true;
+    ticket = ticket_;
+    upload = upload_;
+    submitted = phase_ == Phase::kSubmitted;
+  }
+  if (ticket != nullptr) ticket->Cancel();
+  if (submitted) return;  // the engine answers
+  // The upload stays for a while, for a stream that goes on with it, but without a place in the queue.
+  services_.uploads.ReleaseJobSlot(upload);
+  End(absl::CancelledError("the client went away before the witness was complete"));
+}
+
+void ProveStreamCall::OnDone() {
+  services_.metrics.AddStreams(-1);
+  const auto self = std::move(self_);  // the last reference may be this one
+}
+
+void ProveStreamCall::EndIdle(engine::Clock::time_point now) {
+  absl::Status status;
+  std::string upload;
+  {
+    engine::MutexLock lock(mu_);
+    if (phase_ == Phase::kSubmitted || outcome_.has_value()) return;
+    upload = upload_;
+    if (services_.draining) {
+      status =
+          engine::WithReason(absl::UnavailableError("the service is shutting down"), ErrorReason::kDraining);
+    } else if (now >= idle_since_ + services_.limits.idle_timeout) {
+      status = Expired("the client owed a message for too long");
+    } else if (now >= deadline_) {
+      status = Expired("the deadline passed before the witness was complete");
+    }
+  }
+  if (status.ok()) return;
+  services_.uploads.ReleaseJobSlot(upload);
+  End(status);
+}
+
+void ProveStreamCall::OnProgress(const engine::Progress& progress) {
+  {
+    engine::MutexLock lock(mu_);
+    if (outcome_.has_value() || progress.state == engine::JobState::kDone) return;
+    progress_ = progress;
+  }
+  Pump();
+}
+
+void ProveStreamCall::End(absl::StatusOr<engine::ProveResult> outcome) {
+  {
+    engine::MutexLock lock(mu_);
+    if (outcome_.has_value()) return;
+    outcome_ = std::move(outcome);
+  }
+  Pump();
+}
+
+void ProveStreamCall::Pump() {
+  // After Finish() OnDone() may come at once, on another thread.
+  const auto self = shared_from_this();
+  std::optional<absl::StatusOr<engine::ProveResult>> outcome;
+  {
+    engine::MutexLock lock(mu_);
+    if (sending_ || finished_) return;
+    if (admitted_.has_value() && !cancelled_) {
+      *response_.mutable_admitted() = *std::move(admitted_);
+      admitted_.reset();
+    } else if (outcome_.has_value() && !handling_) {
+      finished_ = true;
+      outcome = outcome_;
+    } else if (progress_.has_value() && !outcome_.has_value()) {
+      *response_.mutable_progress() = ToProto(*progress_);
+      progress_.reset();
+    } else {
+      return;
+    }
+    sending_ = true;
+  }
+  if (outcome.has_value()) {
+    SendOutcome(*outcome);
+  } else {
+    StartWrite(&response_);
+  }
+}
+
+void ProveStreamCall::SendOutcome(const absl::StatusOr<engine::ProveResult>& outcome) {
+  if (!outcome.ok()) {
+    Finish(record_.End(outcome.status()));
+    return;
+  }
+  record_.SetResult(*outcome);
+  response_.Clear();
+  FillResult(*outcome, spec_.include_snarkjs_json, record_.request_id(), *response_.mutable_result());
+  StartWriteAndFinish(&response_, grpc::WriteOptions(), record_.End(absl::OkStatus()));
+}
+
+}  // namespace proofmill::server

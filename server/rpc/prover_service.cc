@@ -1,0 +1,25 @@
+#include "server/rpc/prover_service.h"
+
+#include "server/rpc/prove_call.h"
+#include "server/rpc/prove_stream_call.h"
+#include "server/rpc/verify_call.h"
+
+namespace proofmill::server {
+
+grpc::ServerUnaryReactor* ProverService::Prove(grpc::CallbackServerContext* context,
+                                               const v1::ProveRequest* request, v1::ProveResponse* response) {
+  return StartProve(services_, *context, *request, *response);
+}
+
+grpc::ServerBidiReactor<v1::ProveStreamRequest, v1::ProveStreamResponse>* ProverService::ProveStream(
+    grpc::CallbackServerContext* context) {
+  return ProveStreamCall::Start(services_, *context);
+}
+
+grpc::ServerUnaryReactor* ProverService::Verify(grpc::CallbackServerContext* context,
+                                                const v1::VerifyRequest* request,
+                                                v1::VerifyResponse* response) {
+  return StartVerify(services_, *context, *request, *response);
+}
+
+}  // namespace proofmill::server

@@ -1,0 +1,41 @@
+// What all services share. Owned by Server, which ends it after the last call.
+
+#ifndef PROOFMILL_SERVER_RPC_SERVICE_CONTEXT_H_
+#define PROOFMILL_SERVER_RPC_SERVICE_CONTEXT_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "engine/dispatch/engine.h"
+#include "server/idle_reaper.h"
+#include "server/log.h"
+#include "server/metrics.h"
+#include "server/upload_store.h"
+#include "server/work_pool.h"
+
+namespace proofmill::server {
+
+struct ServiceLimits {
+  uint64_t message_bytes_max;
+  uint64_t chunk_bytes_max;
+  std::chrono::milliseconds idle_timeout;  // of a stream between two messages of the client
+  std::chrono::milliseconds deadline_max;
+};
+
+struct ServiceContext {
+  engine::Engine& engine;
+  Metrics& metrics;
+  Log& log;
+  UploadStore& uploads;
+  IdleReaper& reaper;
+  WorkPool& verify_pool;
+  ServiceLimits limits;
+  // Set once jobs are refused because the process ends: streams whose witness is not complete cannot come to
+  // a good end any more.
+  std::atomic<bool> draining{false};
+};
+
+}  // namespace proofmill::server
+
+#endif  // PROOFMILL_SERVER_RPC_SERVICE_CONTEXT_H_

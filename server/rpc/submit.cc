@@ -1,0 +1,118 @@
+#include "server/rpc/submit.h"
+
+#include <new>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
+#include "engine/base/error_reason.h"
+#include "engine/base/secure_memory.h"
+#include "engine/base/status_macros.h"
+#include "engine/formats/file.h"
+#include "engine/formats/wtns.h"
+
+namespace proofmill::server {
+namespace {
+
+using engine::ErrorReason;
+
+absl::StatusOr<engine::CircuitPtr> FindCircuit(ServiceContext& services, const Spec& spec) {
+  return services.engine.circuits().FindReady(spec.circuit, spec.version);
+}
+
+absl::StatusOr<engine::Reservation> Reserve(ServiceContext& services, const Spec& spec,
+                                            const engine::Circuit& circuit, uint64_t witness_bytes,
+                                            std::optional<engine::Clock::time_point> deadline,
+                                            bool with_job_slot) {
+  engine::ReserveRequest request;
+  request.circuit = spec.circuit;
+  request.version = circuit.version;
+  request.witness_bytes = witness_bytes;
+  request.priority = spec.priority;
+  request.deadline = deadline;
+  request.request_id = spec.request_id;
+  request.with_job_slot = with_job_slot;
+  return services.engine.Reserve(request);
+}
+
+// The common part. `reservation` covers `wtns`.
+TicketOr Submit(ServiceContext& services, const engine::Circuit& circuit, absl::Span<const uint8_t> wtns,
+                engine::Reservation reservation, Submission submission) {
+  engine::ProveRequest request;
+  const engine::MemorySource source("the witness", wtns);
+  PROOFMILL_ASSIGN_OR_RETURN(request.witness, engine::ReadWtns(source, circuit.key->n_vars()));
+  request.circuit = submission.spec.circuit;
+  // The witness was checked against this version, so no other may prove it.
+  request.version = circuit.version;
+  request.priority = submission.spec.priority;
+  request.deadline = submission.deadline;
+  request.request_id = submission.spec.request_id;
+  request.reservation = std::move(reservation);
+  return services.engine.Submit(std::move(request), std::move(submission.done),
+                                std::move(submission.progress));
+}
+
+absl::Status NoMemory() {
+  return engine::WithReason(absl::ResourceExhaustedError("there is no memory for the witness"),
+                            ErrorReason::kOutOfMemory);
+}
+
+}  // namespace
+
+TicketOr SubmitBytes(ServiceContext& services, std::string_view wtns, Submission submission) try {
+  const uint64_t bytes_max = services.limits.message_bytes_max;
+  if (wtns.size() > bytes_max) {
+    return engine::WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                                  "expected a witness of at most ", bytes_max, " bytes in one message, got ",
+                                  wtns.size(), "; ProveStream and UploadService take larger ones")),
+                              ErrorReason::kMessageTooLarge);
+  }
+  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, submission.spec));
+  // The size is not checked against the circuit here: the reader says more about what is wrong. A request
+  // with an id may turn out to be a repeated one, which needs no place in the queue, so it gets none before
+  // that is known.
+  PROOFMILL_ASSIGN_OR_RETURN(engine::Reservation reservation,
+                             Reserve(services, submission.spec, *circuit, wtns.size(), submission.deadline,
+                                     /*with_job_slot=*/submission.spec.request_id.empty()));
+  const absl::Span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(wtns.data()), wtns.size());
+  return Submit(services, *circuit, bytes, std::move(reservation), std::move(submission));
+} catch (const std::bad_alloc&) {
+  return NoMemory();
+}
+
+TicketOr SubmitUpload(ServiceContext& services, std::string_view upload, Submission submission) try {
+  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, submission.spec));
+  PROOFMILL_ASSIGN_OR_RETURN(UploadStore::TakenUpload taken,
+                             services.uploads.Take(upload, submission.spec.circuit));
+  const absl::Span<const uint8_t> bytes(taken.bytes.data(), taken.bytes.size());
+  const Spec& spec = submission.spec;
+  TicketOr ticket = Submit(services, *circuit, bytes, std::move(taken.reservation), std::move(submission));
+  if (ticket.ok() || !engine::GetRetryDelay(ticket.status()).has_value()) return ticket;
+  // The engine let go of the reservation with the witness. Without a new one the upload cannot stay.
+  auto reservation =
+      ReserveWitness(services, spec, taken.info.size_bytes, std::nullopt, /*with_job_slot=*/false);
+  if (reservation.ok()) {
+    taken.reservation = *std::move(reservation);
+    services.uploads.PutBack(std::move(taken));
+  }
+  return ticket;
+} catch (const std::bad_alloc&) {
+  return NoMemory();
+}
+
+absl::StatusOr<engine::Reservation> ReserveWitness(ServiceContext& services, const Spec& spec,
+                                                   uint64_t size_bytes,
+                                                   std::optional<engine::Clock::time_point> deadline,
+                                                   bool with_job_slot) {
+  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, spec));
+  PROOFMILL_RETURN_IF_ERROR(CheckWitnessSize(size_bytes, circuit->key->n_vars()));
+  return Reserve(services, spec, *circuit, size_bytes, deadline, with_job_slot);
+}
+
+void WipeField(const std::string& field) {
+  auto& bytes = const_cast<std::string&>(field);
+  engine::WipeMemory(bytes.data(), bytes.size());
+  bytes.clear();
+}
+
+}  // namespace proofmill::server

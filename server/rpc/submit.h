@@ -1,0 +1,54 @@
+// From the bytes of a .wtns file to a job in the queue, for all calls that prove.
+//
+// The bytes are read, checked and copied into a buffer that wipes itself; whoever owns them wipes them
+// afterwards.
+//
+// Thread safety: every function may be called from any thread.
+
+#ifndef PROOFMILL_SERVER_RPC_SUBMIT_H_
+#define PROOFMILL_SERVER_RPC_SUBMIT_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "engine/dispatch/engine.h"
+#include "server/rpc/convert.h"
+#include "server/rpc/service_context.h"
+
+namespace proofmill::server {
+
+struct Submission {
+  const Spec& spec;
+  std::optional<engine::Clock::time_point> deadline;
+  engine::ProveCallback done;
+  engine::ProgressCallback progress;  // may be empty
+};
+using TicketOr = absl::StatusOr<std::shared_ptr<engine::Ticket>>;
+
+// Submits a witness that came in one message. Errors: those of Engine::Submit(), and
+//   RESOURCE_EXHAUSTED kMessageTooLarge  more than the message limit of the service.
+// After an error no callback is called.
+TicketOr SubmitBytes(ServiceContext& services, std::string_view wtns, Submission submission);
+
+// Submits a complete upload and uses it up. It stays, however, if the error says that waiting helps.
+// Errors: also those of UploadStore::Take().
+TicketOr SubmitUpload(ServiceContext& services, std::string_view upload, Submission submission);
+
+// Takes room for a witness that is about to come, or refuses it.
+//   INVALID_ARGUMENT kWitnessLength  a .wtns file of that size cannot fit the circuit.
+//   otherwise                        as Engine::Reserve().
+absl::StatusOr<engine::Reservation> ReserveWitness(ServiceContext& services, const Spec& spec,
+                                                   uint64_t size_bytes,
+                                                   std::optional<engine::Clock::time_point> deadline,
+                                                   bool with_job_slot);
+
+// Overwrites the bytes of a field of a request and empties it. gRPC owns the request and never reads it
+// again, and the object itself is not const: what handlers are given is only a view of it.
+void WipeField(const std::string& field);
+
+}  // namespace proofmill::server
+
+#endif  // PROOFMILL_SERVER_RPC_SUBMIT_H_

@@ -1,0 +1,110 @@
+#include "server/rpc/upload_service.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "engine/base/error_reason.h"
+#include "engine/base/status_macros.h"
+#include "server/crc32c.h"
+#include "server/rpc/call_record.h"
+#include "server/rpc/convert.h"
+#include "server/rpc/rpc_status.h"
+#include "server/rpc/submit.h"
+
+namespace proofmill::server {
+namespace {
+
+// Ends a call whose answer is known already.
+grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext& context, CallRecord& record,
+                                 const absl::Status& status) {
+  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+  reactor->Finish(record.End(status));
+  return reactor;
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* UploadService::CreateUpload(grpc::CallbackServerContext* context,
+                                                      const v1::CreateUploadRequest* request,
+                                                      v1::CreateUploadResponse* response) {
+  CallRecord record(services_, Method::kCreateUpload, *context);
+  if (engine::IsCircuitId(request->circuit())) record.SetCircuit(request->circuit());
+  record.SetWitnessBytes(request->size_bytes());
+  const auto upload = Create(*request);
+  if (upload.ok()) Fill(*upload, *response->mutable_upload());
+  return Answer(*context, record, upload.status());
+}
+
+absl::StatusOr<UploadInfo> UploadService::Create(const v1::CreateUploadRequest& request) {
+  PROOFMILL_RETURN_IF_ERROR(CheckCircuitId(request.circuit()));
+  PROOFMILL_RETURN_IF_ERROR(CheckSha256(request.sha256()));
+  Spec spec;
+  spec.circuit = request.circuit();
+  PROOFMILL_ASSIGN_OR_RETURN(
+      engine::Reservation reservation,
+      ReserveWitness(services_, spec, request.size_bytes(), std::nullopt, /*with_job_slot=*/false));
+  return services_.uploads.Create({.circuit = request.circuit(),
+                                   .size_bytes = request.size_bytes(),
+                                   .sha256 = request.sha256(),
+                                   .reservation = std::move(reservation)});
+}
+
+grpc::ServerUnaryReactor* UploadService::WriteUpload(grpc::CallbackServerContext* context,
+                                                     const v1::WriteUploadRequest* request,
+                                                     v1::WriteUploadResponse* response) {
+  CallRecord record(services_, Method::kWriteUpload, *context);
+  const auto upload = Write(*request);
+  WipeField(request->data());
+  if (upload.ok()) {
+    record.SetCircuit(upload->circuit);
+    Fill(*upload, *response->mutable_upload());
+  }
+  return Answer(*context, record, upload.status());
+}
+
+absl::StatusOr<UploadInfo> UploadService::Write(const v1::WriteUploadRequest& request) {
+  const std::string& data = request.data();
+  if (data.empty() || data.size() > services_.limits.chunk_bytes_max) {
+    return InvalidRequest(
+        absl::StrCat("data: expected 1 to ", services_.limits.chunk_bytes_max, " bytes, got ", data.size()));
+  }
+  if (request.has_crc32c() && request.crc32c() != Crc32c(data)) {
+    return engine::WithReason(
+        absl::InvalidArgumentError(absl::StrCat("crc32c: expected the checksum of the ", data.size(),
+                                                " bytes of data, got another; send the piece again")),
+        engine::ErrorReason::kUploadChecksum);
+  }
+  return services_.uploads.Write(request.name(), request.offset_bytes(), data);
+}
+
+grpc::ServerUnaryReactor* UploadService::GetUpload(grpc::CallbackServerContext* context,
+                                                   const v1::GetUploadRequest* request,
+                                                   v1::GetUploadResponse* response) {
+  CallRecord record(services_, Method::kGetUpload, *context);
+  const auto upload = services_.uploads.Get(request->name());
+  if (upload.ok()) {
+    record.SetCircuit(upload->circuit);
+    Fill(*upload, *response->mutable_upload());
+  }
+  return Answer(*context, record, upload.status());
+}
+
+grpc::ServerUnaryReactor* UploadService::DeleteUpload(grpc::CallbackServerContext* context,
+                                                      const v1::DeleteUploadRequest* request,
+                                                      v1::DeleteUploadResponse*) {
+  CallRecord record(services_, Method::kDeleteUpload, *context);
+  return Answer(*context, record, services_.uploads.Delete(request->name()));
+}
+
+void UploadService::Fill(const UploadInfo& upload, v1::Upload& out) const {
+  out.set_name(upload.name);
+  out.set_circuit(upload.circuit);
+  out.set_size_bytes(upload.size_bytes);
+  out.set_committed_bytes(upload.committed_bytes);
+  out.set_chunk_bytes_max(services_.limits.chunk_bytes_max);
+  const auto left = upload.expiry - services_.engine.clock().Now();
+  *out.mutable_expire_time() = ToProto(absl::Now() + absl::FromChrono(left));
+}
+
+}  // namespace proofmill::server

@@ -1,0 +1,197 @@
+#include "server/server.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "engine/base/status_macros.h"
+#include "nlohmann/json.hpp"
+#include "server/build_info.h"
+#include "server/engine_events.h"
+#include "server/grpc_server.h"
+#include "server/idle_reaper.h"
+#include "server/metrics.h"
+#include "server/rpc/circuit_service.h"
+#include "server/rpc/health_service.h"
+#include "server/rpc/prover_service.h"
+#include "server/rpc/service_context.h"
+#include "server/rpc/upload_service.h"
+#include "server/tls.h"
+#include "server/upload_store.h"
+#include "server/work_pool.h"
+
+namespace proofmill::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+milliseconds ToMilliseconds(absl::Duration duration) {
+  return milliseconds(absl::ToInt64Milliseconds(duration));
+}
+
+Metrics::Bounds MetricBounds(const Config& config) {
+  return {.queue_jobs_max = config.queue_jobs_max,
+          .queue_witness_bytes_max = config.queue_witness_bytes_max.bytes,
+          .uploads_max = config.upload_count_max,
+          .upload_bytes_max = config.upload_bytes_max.bytes,
+          .verify_queue_max = config.verify_queue_max};
+}
+
+engine::EngineOptions ToEngineOptions(const Config& config) {
+  engine::EngineOptions options;
+  options.circuits.directory = config.circuits;
+  options.circuits.allow_unsafe_setup = config.allow_unsafe_setup;
+  options.circuits.allow_insecure_test_keys = config.allow_insecure_keys;
+  options.jobs_max = config.queue_jobs_max;
+  options.witness_bytes_max = config.queue_witness_bytes_max.bytes;
+  options.default_deadline = ToMilliseconds(config.deadline_max);
+  options.maximum_deadline = ToMilliseconds(config.deadline_max);
+  return options;
+}
+
+// Often enough that "idle" is ended not much later than announced, seldom enough to cost nothing.
+milliseconds ReaperPeriod(const Config& config) {
+  return std::clamp(ToMilliseconds(config.upload_idle_timeout) / 4, milliseconds(10), milliseconds(1000));
+}
+
+}  // namespace
+
+struct Server::Parts {
+  Parts(const Config& the_config, Log& the_log)
+      : config(the_config),
+        log(the_log),
+        metrics(ThisBuild(), MetricBounds(config)),
+        events(metrics, log),
+        uploads(std::make_shared<UploadStore>(
+            UploadStore::Options{.count_max = config.upload_count_max,
+                                 .bytes_max = config.upload_bytes_max.bytes,
+                                 .idle_timeout = ToMilliseconds(config.upload_idle_timeout)},
+            engine::Clock::Real(), [this](int count, int64_t bytes) { metrics.AddUploads(count, bytes); })),
+        reaper(ReaperPeriod(config), engine::Clock::Real()),
+        verify_pool({.threads = config.verify_threads, .queue_max = config.verify_queue_max},
+                    [this](int change) { metrics.AddVerifyQueue(change); }) {
+    reaper.Add(uploads);
+  }
+
+  void MakeServices();
+  absl::Status StartListeners();
+
+  const Config config;
+  Log& log;
+  Metrics metrics;
+  EngineEvents events;
+  std::shared_ptr<UploadStore> uploads;
+  IdleReaper reaper;
+  WorkPool verify_pool;
+  // Told by the engine, so they end after it.
+  HealthService data_health;
+  HealthService admin_health;
+  std::unique_ptr<engine::Engine> engine;
+  std::unique_ptr<ServiceContext> context;
+  std::optional<ProverService> prover_service;
+  std::optional<UploadService> upload_service;
+  std::optional<CircuitService> data_circuits;
+  std::optional<CircuitService> admin_circuits;
+  std::unique_ptr<GrpcServer> admin;
+  std::unique_ptr<GrpcServer> data;
+  std::string metrics_address;
+  bool stopped = false;
+};
+
+void Server::Parts::MakeServices() {
+  context.reset(new ServiceContext{.engine = *engine,
+                                   .metrics = metrics,
+                                   .log = log,
+                                   .uploads = *uploads,
+                                   .reaper = reaper,
+                                   .verify_pool = verify_pool,
+                                   .limits = {.message_bytes_max = config.message_bytes_max.bytes,
+                                              .chunk_bytes_max = config.chunk_bytes_max.bytes,
+                                              .idle_timeout = ToMilliseconds(config.upload_idle_timeout),
+                                              .deadline_max = ToMilliseconds(config.deadline_max)}});
+  prover_service.emplace(*context);
+  upload_service.emplace(*context);
+  data_circuits.emplace(*context, CircuitService::Access::kEverybody);
+  admin_circuits.emplace(*context, CircuitService::Access::kLoopbackOnly);
+  engine->health().AddListener([this](const engine::HealthStatus& health) {
+    data_health.Set(health);
+    admin_health.Set(health);
+    log.Info("health", {{"live", health.live},
+                        {"started", health.started},
+                        {"ready", health.ready},
+                        {"why_not_ready", health.why_not_ready}});
+  });
+}
+
+absl::Status Server::Parts::StartListeners() {
+  std::optional<TlsMaterial> tls;
+  if (config.tls()) {
+    PROOFMILL_ASSIGN_OR_RETURN(
+        tls, LoadTls({.cert = config.tls_cert, .key = config.tls_key, .client_ca = config.tls_client_ca},
+                     absl::Now()));
+  }
+  PROOFMILL_ASSIGN_OR_RETURN(admin, GrpcServer::Start({.name = "admin",
+                                                       .address = config.admin_listen,
+                                                       .tls = std::nullopt,
+                                                       .services = {&*admin_circuits, &admin_health}},
+                                                      config));
+  PROOFMILL_ASSIGN_OR_RETURN(
+      data,
+      GrpcServer::Start({.name = "data",
+                         .address = config.listen,
+                         .tls = tls,
+                         .require_client_certificate = !config.tls_client_ca.empty(),
+                         .services = {&*prover_service, &*upload_service, &*data_circuits, &data_health}},
+                        config));
+  PROOFMILL_ASSIGN_OR_RETURN(metrics_address, metrics.Serve(config.metrics_listen));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config, Runners runners, Log& log) {
+  auto parts = std::make_unique<Parts>(config, log);
+  PROOFMILL_ASSIGN_OR_RETURN(
+      parts->engine, engine::Engine::Start(ToEngineOptions(config), std::move(runners), parts->events));
+  // From here on the destructor ends what was started.
+  auto server = std::unique_ptr<Server>(new Server(std::move(parts)));
+  server->parts_->MakeServices();
+  PROOFMILL_RETURN_IF_ERROR(server->parts_->StartListeners());
+  return server;
+}
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Server::~Server() { Stop(absl::ZeroDuration()); }
+
+const std::string& Server::data_address() const { return parts_->data->address(); }
+const std::string& Server::admin_address() const { return parts_->admin->address(); }
+const std::string& Server::metrics_address() const { return parts_->metrics_address; }
+engine::Engine& Server::engine() { return *parts_->engine; }
+
+void Server::Drain(const std::function<void(absl::Duration)>& wait) {
+  if (parts_->stopped) return;
+  parts_->log.Info("drain", {{"step", "not_ready"}});
+  parts_->engine->health().SetDraining();
+  wait(parts_->config.drain_delay);
+  parts_->log.Info("drain", {{"step", "refuse_new_jobs"}});
+  Stop(parts_->config.shutdown_grace);
+}
+
+void Server::Stop(absl::Duration grace) {
+  if (parts_->stopped) return;
+  parts_->stopped = true;
+  const auto deadline = absl::ToChronoTime(absl::Now() + grace);
+  parts_->engine->BeginDrain();
+  // Streams whose witness has not arrived are told now; nothing would come of them.
+  if (parts_->context != nullptr) parts_->context->draining = true;
+  parts_->reaper.Sweep();
+  parts_->data_health.EndWatches();
+  if (parts_->data != nullptr) parts_->data->Shutdown(deadline);
+  parts_->admin_health.EndWatches();
+  if (parts_->admin != nullptr) parts_->admin->Shutdown(deadline);
+  // No call is open, so whatever the engine still does is for nobody.
+  parts_->engine->Shutdown(engine::Clock::Real().Now());
+  parts_->log.Info("drain", {{"step", "done"}});
+}
+
+}  // namespace proofmill::server

@@ -1,0 +1,159 @@
+#include "server/upload_store.h"
+
+#include <array>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/error_reason.h"
+#include "engine/base/secure_memory.h"
+#include "engine/base/status_macros.h"
+#include "server/upload.h"
+
+namespace proofmill::server {
+namespace {
+
+using engine::ErrorReason;
+
+absl::StatusOr<std::string> RandomName() {
+  std::array<char, 16> random;
+  PROOFMILL_RETURN_IF_ERROR(engine::FillRandom(random.data(), random.size()));
+  return absl::StrCat("uploads/", absl::BytesToHexString(absl::string_view(random.data(), random.size())));
+}
+
+}  // namespace
+
+UploadStore::UploadStore(const Options& options, engine::Clock& clock, UsageListener listener)
+    : options_(options), clock_(clock), listener_(std::move(listener)) {}
+
+UploadStore::~UploadStore() = default;
+
+absl::StatusOr<UploadInfo> UploadStore::Create(NewUpload request) {
+  PROOFMILL_ASSIGN_OR_RETURN(std::string name, RandomName());
+  const uint64_t size_bytes = request.size_bytes;
+  PROOFMILL_RETURN_IF_ERROR(Claim(size_bytes));
+  try {
+    const auto upload =
+        std::make_shared<Upload>(std::move(name), std::move(request), clock_, options_.idle_timeout);
+    UploadInfo info = *upload->Get();
+    engine::MutexLock lock(mu_);
+    uploads_.emplace(info.name, upload);
+    return info;
+  } catch (const std::bad_alloc&) {
+    Unclaim(size_bytes);
+    return engine::WithReason(absl::ResourceExhaustedError("there is no memory for the upload"),
+                              ErrorReason::kOutOfMemory);
+  }
+}
+
+absl::StatusOr<UploadInfo> UploadStore::Write(std::string_view name, uint64_t offset, std::string_view data) {
+  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(name));
+  auto result = upload->Write(offset, data);
+  if (engine::GetReason(result.status()) == ErrorReason::kUploadChecksum) Remove(upload);
+  return result;
+}
+
+absl::StatusOr<UploadInfo> UploadStore::Get(std::string_view name) const {
+  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(name));
+  return upload->Get();
+}
+
+absl::Status UploadStore::Delete(std::string_view name) {
+  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(name));
+  Remove(upload);
+  upload->End();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<UploadStore::TakenUpload> UploadStore::Take(std::string_view name, std::string_view circuit) {
+  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(name));
+  PROOFMILL_ASSIGN_OR_RETURN(TakenUpload taken, upload->Take(circuit));
+  Remove(upload);
+  return taken;
+}
+
+void UploadStore::PutBack(TakenUpload taken) {
+  if (!Claim(taken.info.size_bytes).ok()) return;
+  const auto upload = std::make_shared<Upload>(std::move(taken), clock_, options_.idle_timeout);
+  engine::MutexLock lock(mu_);
+  uploads_.emplace(upload->name(), upload);
+}
+
+void UploadStore::ReleaseJobSlot(std::string_view name) {
+  if (const auto upload = Find(name); upload.ok()) (*upload)->ReleaseJobSlot();
+}
+
+void UploadStore::EndIdle(engine::Clock::time_point now) {
+  std::vector<UploadPtr> idle;
+  {
+    engine::MutexLock lock(mu_);
+    for (const auto& [name, upload] : uploads_) {
+      if (upload->IdleAt(now)) idle.push_back(upload);
+    }
+  }
+  for (const UploadPtr& upload : idle) {
+    Remove(upload);
+    upload->End();
+  }
+}
+
+UploadStore::Usage UploadStore::usage() const {
+  engine::MutexLock lock(mu_);
+  return usage_;
+}
+
+absl::StatusOr<UploadStore::UploadPtr> UploadStore::Find(std::string_view name) const {
+  engine::MutexLock lock(mu_);
+  const auto found = uploads_.find(name);
+  if (found != uploads_.end()) return found->second;
+  return engine::WithReason(
+      absl::NotFoundError("there is no such upload: it was used, deleted, or idle too long"),
+      ErrorReason::kUploadUnknown);
+}
+
+absl::Status UploadStore::Claim(uint64_t size_bytes) {
+  {
+    engine::MutexLock lock(mu_);
+    const uint64_t bytes_free = options_.bytes_max - usage_.bytes;  // usage never exceeds the bound
+    if (usage_.count >= options_.count_max || size_bytes > bytes_free) return NoRoom(size_bytes, usage_);
+    usage_.count += 1;
+    usage_.bytes += size_bytes;
+  }
+  if (listener_) listener_(1, static_cast<int64_t>(size_bytes));
+  return absl::OkStatus();
+}
+
+void UploadStore::Unclaim(uint64_t size_bytes) {
+  {
+    engine::MutexLock lock(mu_);
+    usage_.count -= 1;
+    usage_.bytes -= size_bytes;
+  }
+  if (listener_) listener_(-1, -static_cast<int64_t>(size_bytes));
+}
+
+void UploadStore::Remove(const UploadPtr& upload) {
+  {
+    engine::MutexLock lock(mu_);
+    const auto found = uploads_.find(upload->name());
+    if (found == uploads_.end() || found->second != upload) return;  // another thread was first
+    uploads_.erase(found);
+  }
+  Unclaim(upload->size_bytes());
+}
+
+absl::Status UploadStore::NoRoom(uint64_t size_bytes, const Usage& usage) const {
+  absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
+      "there is no room for an upload of ", size_bytes, " bytes: ", usage.count, " of ", options_.count_max,
+      " uploads are open, with ", usage.bytes, " of ", options_.bytes_max, " bytes"));
+  // More than the bound alone can never fit, so waiting does not help.
+  if (size_bytes > options_.bytes_max) {
+    return engine::WithReason(std::move(status), ErrorReason::kMessageTooLarge);
+  }
+  return engine::WithRetryDelay(engine::WithReason(std::move(status), ErrorReason::kQueueFull),
+                                options_.retry_delay);
+}
+
+}  // namespace proofmill::server
