@@ -1,0 +1,311 @@
+#include "engine/dispatch/job_queue.h"
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/base/error_reason.h"
+#include "gtest/gtest.h"
+#include "tests/engine/base/fake_clock.h"
+#include "tests/engine/dispatch/fakes.h"
+
+namespace proofmill::engine {
+namespace {
+
+using std::chrono::seconds;
+
+class JobQueueTest : public testing::Test {
+ protected:
+  JobQueueTest() : queue_({.workers = 2, .aging = seconds(10)}, clock_) {}
+
+  JobPtr Make(Priority priority = Priority::kNormal, Clock::duration expected_run = Clock::duration{0}) {
+    auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
+                                                 .witness = FakeWitness(),
+                                                 .reservation = {},
+                                                 .priority = priority,
+                                                 .tenant = "",
+                                                 .request_id = "",
+                                                 .enqueue_time = clock_.Now(),
+                                                 .expected_run = expected_run});
+    return job;
+  }
+  // A job that is in the queue.
+  JobPtr Push(Priority priority = Priority::kNormal, Clock::duration expected_run = Clock::duration{0}) {
+    JobPtr job = Make(priority, expected_run);
+    EXPECT_TRUE(queue_.Push(job).ok());
+    return job;
+  }
+  // Pops and ends one job on worker 0.
+  JobPtr TakeOne() {
+    JobPtr job = queue_.TryPop(0);
+    queue_.Done(0);
+    return job;
+  }
+
+  FakeClock clock_;
+  JobQueue queue_;
+};
+
+TEST_F(JobQueueTest, WithinALevelTheFirstComesFirst) {
+  const JobPtr first = Push(), second = Push(), third = Push();
+
+  EXPECT_EQ(TakeOne(), first);
+  EXPECT_EQ(TakeOne(), second);
+  EXPECT_EQ(TakeOne(), third);
+  EXPECT_EQ(queue_.TryPop(0), nullptr);
+}
+
+TEST_F(JobQueueTest, AHigherLevelOvertakesALowerOne) {
+  const JobPtr low = Push(Priority::kLow), normal = Push(Priority::kNormal), high = Push(Priority::kHigh);
+
+  EXPECT_EQ(TakeOne(), high);
+  EXPECT_EQ(TakeOne(), normal);
+  EXPECT_EQ(TakeOne(), low);
+}
+
+TEST_F(JobQueueTest, AJobThatHasWaitedLongEnoughIsNotOvertakenAnyMore) {
+  const JobPtr low = Push(Priority::kLow);
+  clock_.Advance(seconds(10) - std::chrono::milliseconds(1));
+  const JobPtr normal = Push(Priority::kNormal);
+  clock_.Advance(seconds(10) + std::chrono::milliseconds(2));
+  const JobPtr late_high = Push(Priority::kHigh), late_normal = Push(Priority::kNormal);
+
+  EXPECT_EQ(TakeOne(), normal) << "it came just in time";
+  EXPECT_EQ(TakeOne(), low) << "two levels below, but it has waited two agings";
+  EXPECT_EQ(TakeOne(), late_high);
+  EXPECT_EQ(TakeOne(), late_normal);
+}
+
+TEST_F(JobQueueTest, ALowJobIsNotStarvedByAStreamOfHighOnes) {
+  const JobPtr low = Push(Priority::kLow);
+  int high_taken = 0;
+  for (int second = 0; second < 60; ++second) {
+    Push(Priority::kHigh);
+    Push(Priority::kHigh);
+    if (TakeOne() == low) break;
+    ++high_taken;
+    clock_.Advance(seconds(1));
+  }
+
+  EXPECT_LE(high_taken, 41) << "what came within two agings may go first, at most";
+  EXPECT_GE(high_taken, 20);
+}
+
+TEST_F(JobQueueTest, ARemovedJobIsNeverHandedOut) {
+  const JobPtr first = Push(), second = Push();
+
+  EXPECT_TRUE(queue_.Remove(*first));
+  EXPECT_FALSE(queue_.Remove(*first));
+
+  EXPECT_EQ(TakeOne(), second);
+  EXPECT_FALSE(queue_.Remove(*second)) << "it was handed out";
+  EXPECT_EQ(queue_.size(), 0u);
+}
+
+TEST_F(JobQueueTest, TellsTheLengthOfEachLevelAndThePlaceOfEachJob) {
+  const JobPtr low = Push(Priority::kLow), normal = Push(), other = Push(), high = Push(Priority::kHigh);
+
+  EXPECT_EQ(queue_.depth(), (std::array<size_t, kPriorityCount>{1, 2, 1}));
+  EXPECT_EQ(queue_.JobsAhead(*high), 0u);
+  EXPECT_EQ(queue_.JobsAhead(*normal), 1u);
+  EXPECT_EQ(queue_.JobsAhead(*other), 2u);
+  EXPECT_EQ(queue_.JobsAhead(*low), 3u);
+  TakeOne();
+  EXPECT_EQ(queue_.JobsAhead(*high), std::nullopt);
+  EXPECT_EQ(queue_.JobsAhead(*low), 2u);
+}
+
+TEST_F(JobQueueTest, AClosedQueueRefusesAndHandsOutTheRest) {
+  const JobPtr first = Push(), second = Push();
+  queue_.Close();
+  queue_.Close();
+
+  const absl::Status refused = queue_.Push(Make());
+  EXPECT_TRUE(absl::IsUnavailable(refused));
+  EXPECT_EQ(GetReason(refused), ErrorReason::kDraining);
+  EXPECT_EQ(queue_.Pop(0), first);
+  queue_.Done(0);
+  EXPECT_EQ(queue_.Pop(0), second);
+  queue_.Done(0);
+  EXPECT_EQ(queue_.Pop(0), nullptr);
+}
+
+TEST_F(JobQueueTest, CloseWakesAWaitingWorker) {
+  Latch ended;
+  std::thread worker([&] {
+    EXPECT_EQ(queue_.Pop(0), nullptr);
+    ended.Open();
+  });
+  queue_.Close();
+
+  EXPECT_TRUE(ended.Wait());
+  worker.join();
+}
+
+TEST_F(JobQueueTest, PushWakesAWaitingWorker) {
+  JobPtr popped;
+  std::thread worker([&] { popped = queue_.Pop(0); });
+  const JobPtr job = Push();
+  worker.join();
+
+  EXPECT_EQ(popped, job);
+}
+
+TEST_F(JobQueueTest, AJobThatIsPutBackGoesToAnotherWorkerAndKeepsItsPlace) {
+  const JobPtr job = Push(Priority::kHigh);
+  Reply reply;
+  job->Attach(std::make_shared<Ticket>(std::weak_ptr<Dispatcher>(), Clock::time_point::max(),
+                                       Ticket::Callbacks{reply.done(), nullptr}));
+  ASSERT_EQ(queue_.TryPop(0), job);
+  ASSERT_TRUE(job->Start());
+  const JobPtr later = Push(Priority::kHigh);
+
+  ASSERT_TRUE(queue_.Requeue(0, job));
+
+  EXPECT_TRUE(job->WasRequeued());
+  EXPECT_EQ(queue_.JobsAhead(*job), 0u);
+  EXPECT_EQ(queue_.TryPop(0), later) << "worker 0 must not get it again";
+  EXPECT_EQ(queue_.TryPop(1), job);
+}
+
+TEST_F(JobQueueTest, AJobIsNotPutBackWhenNobodyElseCouldRunIt) {
+  const JobPtr job = Push();
+  Reply reply;
+  const auto ticket = std::make_shared<Ticket>(std::weak_ptr<Dispatcher>(), Clock::time_point::max(),
+                                               Ticket::Callbacks{reply.done(), nullptr});
+  job->Attach(ticket);
+  ASSERT_EQ(queue_.TryPop(0), job);
+  queue_.RemoveWorker(1);
+
+  EXPECT_FALSE(queue_.Requeue(0, job));
+  EXPECT_EQ(queue_.size(), 0u);
+
+  const JobPtr unwanted = Make();
+  EXPECT_FALSE(queue_.Requeue(0, unwanted)) << "nobody else is there";
+}
+
+TEST_F(JobQueueTest, AClosedQueueKeepsWorkersAsLongAsAJobMayBePutBack) {
+  const JobPtr job = Push();
+  job->Attach(std::make_shared<Ticket>(std::weak_ptr<Dispatcher>(), Clock::time_point::max(),
+                                       Ticket::Callbacks{Reply().done(), nullptr}));
+  ASSERT_EQ(queue_.Pop(0), job);
+  queue_.Close();
+  JobPtr popped;
+  std::thread other([&] { popped = queue_.Pop(1); });
+
+  ASSERT_TRUE(queue_.Requeue(0, job));
+  other.join();
+
+  EXPECT_EQ(popped, job);
+  queue_.Done(1);
+  EXPECT_EQ(queue_.Pop(0), nullptr);
+  EXPECT_EQ(queue_.Pop(1), nullptr);
+}
+
+TEST_F(JobQueueTest, WithTheLastWorkerGoTheJobs) {
+  const JobPtr first = Push(), second = Push();
+  EXPECT_TRUE(queue_.RemoveWorker(0).empty()) << "the other worker is left";
+  EXPECT_EQ(queue_.workers_up(), 1u);
+  EXPECT_EQ(queue_.TryPop(0), nullptr);
+
+  EXPECT_EQ(queue_.RemoveWorker(1), (std::vector<JobPtr>{first, second}));
+
+  EXPECT_EQ(queue_.size(), 0u);
+  EXPECT_EQ(queue_.Pop(1), nullptr);
+  const absl::Status refused = queue_.Push(Make());
+  EXPECT_TRUE(absl::IsUnavailable(refused));
+  EXPECT_EQ(GetReason(refused), ErrorReason::kNoDevice);
+}
+
+TEST_F(JobQueueTest, AnIdleQueueHasNoWait) {
+  EXPECT_EQ(queue_.EstimatedWait(Priority::kLow, seconds(5)), seconds(0));
+  Push(Priority::kNormal, seconds(4));
+  EXPECT_EQ(queue_.EstimatedWait(Priority::kLow, seconds(5)), seconds(0)) << "the second worker is free";
+}
+
+TEST_F(JobQueueTest, TheWaitIsWhatIsAheadSharedByTheWorkers) {
+  Push(Priority::kHigh, seconds(4));
+  Push(Priority::kNormal, seconds(6));
+  Push(Priority::kNormal);  // time unknown
+  Push(Priority::kLow, seconds(20));
+
+  EXPECT_EQ(queue_.EstimatedWait(Priority::kHigh, seconds(2)), seconds(0));
+  EXPECT_EQ(queue_.EstimatedWait(Priority::kNormal, seconds(2)), seconds(6));
+  EXPECT_EQ(queue_.EstimatedWait(Priority::kLow, seconds(2)), seconds(16));
+  EXPECT_EQ(queue_.EstimatedWait(Priority::kNormal, seconds(10)), seconds(10));
+}
+
+TEST_F(JobQueueTest, RunningJobsCountForWhatIsLeftOfThem) {
+  Push(Priority::kNormal, seconds(10));
+  Push(Priority::kNormal, seconds(4));
+  queue_.TryPop(0);
+  queue_.TryPop(1);
+  clock_.Advance(seconds(6));
+
+  EXPECT_EQ(queue_.EstimatedWait(Priority::kNormal, seconds(1)), seconds(2)) << "4 s and nothing, by two";
+  queue_.Done(1);
+  EXPECT_EQ(queue_.EstimatedWait(Priority::kNormal, seconds(1)), seconds(0));
+}
+
+TEST_F(JobQueueTest, WithoutAWorkerTheWaitIsForEver) {
+  queue_.RemoveWorker(0);
+  queue_.RemoveWorker(1);
+  EXPECT_EQ(queue_.EstimatedWait(Priority::kNormal, seconds(1)), Clock::duration::max());
+}
+
+TEST_F(JobQueueTest, IdleMeansNothingQueuedAndNothingRunning) {
+  EXPECT_TRUE(queue_.WaitUntilIdle(clock_.Now()));
+  Push();
+  EXPECT_FALSE(queue_.WaitUntilIdle(clock_.Now()));
+  queue_.TryPop(0);
+  EXPECT_EQ(queue_.running().size(), 1u);
+  EXPECT_FALSE(queue_.WaitUntilIdle(clock_.Now()));
+  std::thread worker([&] { queue_.Done(0); });
+
+  EXPECT_TRUE(queue_.WaitUntilIdle(clock_.Now() + std::chrono::hours(1)));
+  worker.join();
+}
+
+TEST_F(JobQueueTest, TakeAllLeavesAnEmptyQueue) {
+  const JobPtr low = Push(Priority::kLow), high = Push(Priority::kHigh);
+
+  EXPECT_EQ(queue_.InOrder(), (std::vector<JobPtr>{high, low}));
+  EXPECT_EQ(queue_.TakeAll(), (std::vector<JobPtr>{high, low}));
+  EXPECT_EQ(queue_.depth(), (std::array<size_t, kPriorityCount>{}));
+  EXPECT_EQ(queue_.EstimatedWait(Priority::kLow, seconds(5)), seconds(0));
+}
+
+TEST(JobQueueThreadsTest, EveryJobIsHandedOutOnceWhoeverPopsIt) {
+  JobQueue queue({.workers = 3, .aging = seconds(1)}, Clock::Real());
+  constexpr int kJobs = 600;
+  std::atomic<int> popped{0};
+  std::vector<std::thread> workers;
+  for (size_t w = 0; w < 3; ++w) {
+    workers.emplace_back([&, w] {
+      while (const JobPtr job = queue.Pop(w)) {
+        ++popped;
+        queue.Done(w);
+      }
+    });
+  }
+  for (int i = 0; i < kJobs; ++i) {
+    ASSERT_TRUE(queue
+                    .Push(std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
+                                                            .witness = FakeWitness(),
+                                                            .reservation = {},
+                                                            .priority = static_cast<Priority>(i % 3),
+                                                            .tenant = "",
+                                                            .request_id = "",
+                                                            .enqueue_time = Clock::Real().Now(),
+                                                            .expected_run = {}}))
+                    .ok());
+  }
+  queue.Close();
+  for (std::thread& worker : workers) worker.join();
+
+  EXPECT_EQ(popped, kJobs);
+}
+
+}  // namespace
+}  // namespace proofmill::engine

@@ -1,0 +1,177 @@
+#include "engine/dispatch/request_ids.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "engine/base/error_reason.h"
+#include "gtest/gtest.h"
+#include "tests/engine/base/fake_clock.h"
+#include "tests/engine/dispatch/fakes.h"
+
+namespace proofmill::engine {
+namespace {
+
+using std::chrono::seconds;
+
+class RequestIdsTest : public testing::Test {
+ protected:
+  RequestIdsTest() : ids_({.ttl = seconds(60), .results_max = 3, .result_bytes_max = 1 << 20}, clock_) {}
+
+  std::shared_ptr<Job> Make(std::string id, std::string tenant = "t") {
+    return std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
+                                             .witness = FakeWitness(),
+                                             .reservation = {},
+                                             .priority = Priority::kNormal,
+                                             .tenant = std::move(tenant),
+                                             .request_id = std::move(id),
+                                             .enqueue_time = clock_.Now(),
+                                             .expected_run = {}});
+  }
+  // Digests of different contents.
+  static RequestDigest DigestOf(uint8_t content) {
+    RequestDigest digest{};
+    digest[0] = content;
+    return digest;
+  }
+  // A job that was remembered and ended with `result`.
+  std::shared_ptr<Job> Finished(const std::string& id, absl::StatusOr<ProveResult> result) {
+    std::shared_ptr<Job> job = Make(id);
+    EXPECT_FALSE(ids_.FindOrInsert(job, DigestOf(1))->has_value());
+    ids_.Complete(*job, result);
+    return job;
+  }
+  bool IsFree(const std::string& id) {
+    std::shared_ptr<Job> job = Make(id);
+    const auto known = ids_.FindOrInsert(job, DigestOf(1));
+    const bool free = known.ok() && !known->has_value();
+    if (free) ids_.Forget(*job);
+    return free;
+  }
+  static ProveResult ResultOn(std::string device) {
+    ProveResult result{};
+    result.device = std::move(device);
+    return result;
+  }
+
+  FakeClock clock_;
+  RequestIds ids_;
+};
+
+TEST_F(RequestIdsTest, TheSameIdAndContentFindTheRunningJob) {
+  const auto job = Make("id");
+  ASSERT_FALSE(ids_.FindOrInsert(job, DigestOf(1))->has_value());
+
+  const auto known = ids_.FindOrInsert(Make("id"), DigestOf(1));
+
+  ASSERT_TRUE(known.ok() && known->has_value());
+  EXPECT_EQ((*known)->job, job);
+}
+
+TEST_F(RequestIdsTest, TheSameIdWithOtherContentIsAConflict) {
+  ASSERT_TRUE(ids_.FindOrInsert(Make("id"), DigestOf(1)).ok());
+
+  const absl::Status status = ids_.FindOrInsert(Make("id"), DigestOf(2)).status();
+
+  EXPECT_TRUE(absl::IsAlreadyExists(status));
+  EXPECT_EQ(GetReason(status), ErrorReason::kRequestIdConflict);
+}
+
+TEST_F(RequestIdsTest, TenantsDoNotShareIds) {
+  ASSERT_TRUE(ids_.FindOrInsert(Make("id", "alice"), DigestOf(1)).ok());
+
+  const auto other = ids_.FindOrInsert(Make("id", "bob"), DigestOf(2));
+
+  ASSERT_TRUE(other.ok());
+  EXPECT_FALSE(other->has_value());
+}
+
+TEST_F(RequestIdsTest, AProofIsRememberedUntilItsTimeIsOver) {
+  Finished("id", ResultOn("cpu"));
+  clock_.Advance(seconds(59));
+
+  const auto known = ids_.FindOrInsert(Make("id"), DigestOf(1));
+  ASSERT_TRUE(known.ok() && known->has_value());
+  EXPECT_EQ((*known)->result.value()->device, "cpu");
+  EXPECT_EQ(GetReason(ids_.FindOrInsert(Make("id"), DigestOf(2)).status()), ErrorReason::kRequestIdConflict);
+
+  clock_.Advance(seconds(1));
+  EXPECT_TRUE(IsFree("id"));
+}
+
+TEST_F(RequestIdsTest, OnlyAnswersThatWouldComeAgainAreRemembered) {
+  Finished("bad witness", absl::InvalidArgumentError("x"));
+  EXPECT_FALSE(IsFree("bad witness"));
+
+  Finished("cancelled", absl::CancelledError("x"));
+  Finished("device", absl::InternalError("x"));
+  Finished("drained", absl::UnavailableError("x"));
+  EXPECT_TRUE(IsFree("cancelled"));
+  EXPECT_TRUE(IsFree("device"));
+  EXPECT_TRUE(IsFree("drained"));
+}
+
+TEST_F(RequestIdsTest, TheOldestResultsMakeRoom) {
+  for (const char* id : {"1", "2", "3", "4"}) Finished(id, ResultOn("cpu"));
+
+  EXPECT_TRUE(IsFree("1"));
+  EXPECT_FALSE(IsFree("2"));
+  EXPECT_FALSE(IsFree("4"));
+  EXPECT_EQ(ids_.size(), 3u);
+}
+
+TEST_F(RequestIdsTest, LargeResultsMakeRoomByTheirBytes) {
+  ProveResult large = ResultOn("cpu");
+  large.public_signals.resize(20'000);  // 640 KB of at most 1 MiB
+  Finished("1", large);
+  Finished("2", large);
+
+  EXPECT_TRUE(IsFree("1"));
+  EXPECT_FALSE(IsFree("2"));
+}
+
+TEST_F(RequestIdsTest, AnEntryOfAnEndedJobCanBeTakenOver) {
+  const auto ended = Make("id");
+  ASSERT_TRUE(ids_.FindOrInsert(ended, DigestOf(1)).ok());
+  const auto next = Make("id");
+
+  const auto known = ids_.FindOrInsert(next, DigestOf(2), ended.get());
+  ASSERT_TRUE(known.ok());
+  EXPECT_FALSE(known->has_value());
+
+  ids_.Forget(*ended);
+  ids_.Complete(*ended, ResultOn("late"));
+  EXPECT_EQ((*ids_.FindOrInsert(Make("id"), DigestOf(2)))->job, next) << "the ended job has no say any more";
+}
+
+TEST_F(RequestIdsTest, JobsWithoutAnIdLeaveNoTrace) {
+  const auto job = Make("");
+  ids_.Complete(*job, ResultOn("cpu"));
+  ids_.Forget(*job);
+  EXPECT_EQ(ids_.size(), 0u);
+}
+
+TEST_F(RequestIdsTest, TheDigestDependsOnCircuitAndWitness) {
+  const Witness witness = FakeWitness(5), other_witness = FakeWitness(6);
+  const auto span = [](const Witness& w) {
+    return absl::Span<const kernels::U256>(w.values.data(), w.values.size());
+  };
+  const CircuitPtr circuit = FakeCircuit("a"), other_circuit = FakeCircuit("b");
+
+  const RequestDigest digest = ids_.Digest(*circuit, span(witness));
+
+  EXPECT_EQ(digest, ids_.Digest(*circuit, span(witness)));
+  EXPECT_NE(digest, ids_.Digest(*circuit, span(other_witness)));
+  EXPECT_NE(digest, ids_.Digest(*other_circuit, span(witness)));
+}
+
+TEST_F(RequestIdsTest, TheDigestIsKeyedSoThatItDoesNotConfirmGuesses) {
+  RequestIds other({.ttl = seconds(60), .results_max = 3, .result_bytes_max = 1 << 20}, clock_);
+  const Witness witness = FakeWitness(5);
+  const absl::Span<const kernels::U256> span(witness.values.data(), witness.values.size());
+
+  EXPECT_NE(ids_.Digest(*FakeCircuit(), span), other.Digest(*FakeCircuit(), span));
+}
+
+}  // namespace
+}  // namespace proofmill::engine
