@@ -221,8 +221,9 @@ absl::StatusOr<Reservation> Engine::Reserve(const ReserveRequest& request) {
     return WithReason(absl::UnavailableError("no device can prove now"), ErrorReason::kNoDevice);
   }
   const absl::Status in_time = parts.CheckTime(request.priority, parts.CutDeadline(request.deadline));
-  absl::StatusOr<Reservation> reservation = in_time;
-  if (in_time.ok()) reservation = parts.admission.Reserve(request.witness_bytes, request.with_job_slot);
+  absl::StatusOr<Reservation> reservation =
+      in_time.ok() ? parts.admission.Reserve(request.witness_bytes, request.with_job_slot)
+                   : absl::StatusOr<Reservation>(in_time);
   if (reservation.ok()) return reservation;
   const absl::Status refusal = parts.WithAdvice(reservation.status());
   parts.ObserveRefusal({.circuit = circuit->id,
