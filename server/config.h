@@ -58,7 +58,7 @@ struct Config {
   ByteCount message_bytes_max{uint64_t{16} << 20};
   ByteCount chunk_bytes_max{uint64_t{1} << 20};
   uint64_t upload_count_max = 256;
-  ByteCount upload_bytes_max{uint64_t{2} << 30};
+  ByteCount upload_bytes_max{uint64_t{1} << 30};
   absl::Duration upload_idle_timeout = absl::Seconds(60);
   absl::Duration deadline_max = absl::Minutes(10);
   uint64_t streams_per_connection_max = 256;
