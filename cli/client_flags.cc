@@ -1,0 +1,37 @@
+#include "cli/client_flags.h"
+
+#include "absl/strings/str_cat.h"
+#include "clients/cpp/error.h"
+
+namespace proofmill::cli {
+
+void ClientFlags::Declare(FlagSet& flags) {
+  if (options.target.empty()) options.target = "127.0.0.1:50051";
+  flags.String("target", "ADDR", &options.target, "The service: HOST:PORT.");
+  flags.Duration("deadline", &deadline, "The longest time for the whole command, retries included.");
+  flags.String("ca", "FILE", &options.ca_file,
+               "PEM roots that the service's certificate must lead to; turns TLS on.");
+  flags.String("cert", "FILE", &options.cert_file,
+               "PEM certificate of this client, for mutual TLS; with --key.");
+  flags.String("key", "FILE", &options.key_file, "PEM private key of --cert.");
+  flags.Bool("tls", &options.tls, "Use TLS with the roots of the system.");
+  flags.String("tls_server_name", "NAME", &options.tls_server_name,
+               "The name that the service's certificate must carry, if it is not the one in --target.");
+  flags.String("api_key_file", "FILE", &options.api_key_file,
+               "A file with an API key; it is sent only over TLS or to this machine.");
+}
+
+absl::StatusOr<std::unique_ptr<client::Client>> ClientFlags::MakeClient() const {
+  return client::Client::Create(options);
+}
+
+absl::Status WithReasonInText(const absl::Status& status) {
+  const std::string reason = client::ErrorReason(status);
+  if (status.ok() || reason.empty()) return status;
+  absl::Status named(status.code(), absl::StrCat(reason, ": ", status.message()));
+  status.ForEachPayload(
+      [&named](absl::string_view type, const absl::Cord& payload) { named.SetPayload(type, payload); });
+  return named;
+}
+
+}  // namespace proofmill::cli

@@ -1,0 +1,33 @@
+// The subcommands, one file each.
+
+#ifndef PROOFMILL_CLI_COMMANDS_H_
+#define PROOFMILL_CLI_COMMANDS_H_
+
+#include <memory>
+
+#include "cli/command.h"
+
+namespace proofmill::cli {
+
+std::unique_ptr<Command> MakeServeCommand();
+std::unique_ptr<Command> MakeProveCommand();
+std::unique_ptr<Command> MakeVerifyCommand();
+std::unique_ptr<Command> MakeVkeyCommand();
+std::unique_ptr<Command> MakeCalldataCommand();
+std::unique_ptr<Command> MakeInspectCommand();
+std::unique_ptr<Command> MakeSetupCommand();
+std::unique_ptr<Command> MakeSynthCommand();
+
+std::unique_ptr<Command> MakeClientProveCommand();
+std::unique_ptr<Command> MakeClientVerifyCommand();
+std::unique_ptr<Command> MakeClientCircuitsCommand();
+std::unique_ptr<Command> MakeClientStatusCommand();
+std::unique_ptr<Command> MakeClientHealthCommand();
+
+std::unique_ptr<Command> MakeBenchProveCommand();
+std::unique_ptr<Command> MakeBenchMsmCommand();
+std::unique_ptr<Command> MakeBenchNttCommand();
+
+}  // namespace proofmill::cli
+
+#endif  // PROOFMILL_CLI_COMMANDS_H_
