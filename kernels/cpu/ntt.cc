@@ -143,11 +143,11 @@ void TransformBlock(const Network& network, Fr* v, uint32_t log2_size, size_t bl
 
 Fr InverseOfSize(uint32_t log2_n) { return Fr::FromUint64(uint64_t{1} << log2_n).Inverse(); }
 
+}  // namespace
+
 Fr CosetShift(uint32_t log2_n) {
   return log2_n < kFrTwoAdicity ? FrRootOfUnity(log2_n + 1) : Fr::FromUint64(25);
 }
-
-}  // namespace
 
 // A place is read as (high, low), low having half of the bits; read backwards, the low part is the high one.
 NttDomain::NttDomain(uint32_t log2_n)

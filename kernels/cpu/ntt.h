@@ -20,6 +20,10 @@
 
 namespace proofmill::kernels {
 
+// The g of ScaleToCosetFromBitReversed(): w_{2n}, or 25 when log2_n is 28, where Fr has no 2n-th root of
+// unity.
+Fr CosetShift(uint32_t log2_n);
+
 class NttDomain {
  public:
   // Makes the tables: 16 bytes an element of the domain. REQUIRES: log2_n <= 28.
@@ -30,8 +34,7 @@ class NttDomain {
 
   // Values on w^0, w^1, ... in natural order become the polynomial's coefficients times n, bit-reversed.
   void InverseToBitReversed(Fr* values) const;
-  // Coefficient i (at its bit-reversed place) is multiplied by g^i / n. g is w_{2n}; 25 when log2_n is 28,
-  // where Fr has no 2n-th root of unity.
+  // Coefficient i (at its bit-reversed place) is multiplied by g^i / n, g = CosetShift(log2_n).
   void ScaleToCosetFromBitReversed(Fr* values) const;
   // Coefficients in bit-reversed order become values on w^0, w^1, ... in natural order.
   void ForwardFromBitReversed(Fr* values) const;

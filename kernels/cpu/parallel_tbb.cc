@@ -1,11 +1,13 @@
 // parallel.h over oneTBB.
 
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <optional>
 #include <thread>
 
 #include "kernels/cpu/parallel.h"
@@ -44,7 +46,13 @@ void RunTasks(const Task* tasks, size_t n) {
 }
 
 struct ArenaState {
-  explicit ArenaState(size_t threads) : arena(static_cast<int>(threads)) {}
+  explicit ArenaState(size_t threads) : arena(static_cast<int>(threads)) {
+    // oneTBB starts no more threads than the hardware has, unless told so.
+    if (threads > HardwareThreads()) {
+      limit.emplace(tbb::global_control::max_allowed_parallelism, threads);
+    }
+  }
+  std::optional<tbb::global_control> limit;
   tbb::task_arena arena;
 };
 

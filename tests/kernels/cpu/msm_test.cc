@@ -1,0 +1,201 @@
+#include "kernels/cpu/msm.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/cpu/parallel.h"
+#include "kernels/field/bn254_fr.h"
+#include "tests/kernels/elements.h"
+#include "tests/oracle/msm.h"
+
+namespace proofmill::kernels {
+namespace {
+
+struct ScalarPattern {
+  std::string name;
+  std::function<U256(size_t i, size_t n, Random& random)> scalar;
+};
+
+U256 Small(uint64_t x) { return U256{{x, 0, 0, 0}}; }
+U256 RMinusOne() {
+  U256 out;
+  Sub(Fr::kModulus, Small(1), out);
+  return out;
+}
+// Every whole window of `c` bits below bit 253 holds `digit`.
+U256 EveryDigit(uint32_t c, uint64_t digit) {
+  U256 out;
+  for (uint32_t bit = 0; bit + c <= 253; bit += c) {
+    for (uint32_t i = 0; i < c; ++i) {
+      if ((digit >> i & 1) != 0) out.limb[(bit + i) / 64] |= uint64_t{1} << ((bit + i) % 64);
+    }
+  }
+  return out;
+}
+
+// The witness-like and the extreme ones.
+std::vector<ScalarPattern> ScalarPatterns() {
+  const auto constant = [](const U256& x) { return [x](size_t, size_t, Random&) { return x; }; };
+  return {
+      {"uniform", [](size_t, size_t, Random& random) { return RandomBelow<FrParams>(random); }},
+      {"zeros", constant({})},
+      {"ones", constant(Small(1))},
+      {"all r-1", constant(RMinusOne())},
+      {"all 2^253", constant(PowerOfTwo(253))},
+      {"one value", constant(HexToU256("123456789abcdef00000000000000000ffffffffffffffff"))},
+      {"one-hot", [](size_t i, size_t n, Random&) { return i == n / 2 ? RMinusOne() : U256{}; }},
+      {"mostly bits",
+       [](size_t i, size_t, Random& random) {
+         return i % 16 == 7 ? RandomBelow<FrParams>(random) : Small(random() % 2);
+       }},
+      {"all lengths",
+       [](size_t i, size_t, Random&) {
+         U256 out;
+         Sub(PowerOfTwo(static_cast<uint32_t>(i * 8 % 254)), Small(1), out);
+         return out;
+       }},
+  };
+}
+
+template <typename F>
+class MsmTest : public testing::Test {
+ protected:
+  using Point = Affine<F>;
+
+  std::vector<U256> Scalars(const ScalarPattern& pattern, size_t n) {
+    std::vector<U256> out;
+    for (size_t i = 0; i < n; ++i) out.push_back(pattern.scalar(i, n, random_));
+    return out;
+  }
+
+  // base(i) for i < n: consecutive multiples of the generator, so that sums of a few coincide as well.
+  static std::vector<Point> ConsecutiveMultiples(size_t n) {
+    std::vector<Xyzz<F>> sums;
+    Xyzz<F> p = Xyzz<F>::FromAffine(Generator<F>::kValue);
+    for (size_t i = 0; i < n; ++i) {
+      sums.push_back(p);
+      p += Generator<F>::kValue;
+    }
+    std::vector<Point> out(n);
+    BatchToAffine(sums.data(), out.data(), n);
+    return out;
+  }
+
+  // Named sets of n bases.
+  static std::vector<std::pair<std::string, std::vector<Point>>> BaseSets(size_t n) {
+    const std::vector<Point> distinct = ConsecutiveMultiples(n);
+    std::vector<Point> equal(n, Multiple<F>(3)), opposite(n, Multiple<F>(3)), some_infinite = distinct;
+    for (size_t i = 0; i < n; i += 2) opposite[i] = -opposite[i];
+    for (size_t i = 0; i < n; i += 3) some_infinite[i] = Point::Infinity();
+    return {{"distinct", distinct},
+            {"equal", equal},
+            {"opposite", opposite},
+            {"some infinite", some_infinite},
+            {"all infinite", std::vector<Point>(n, Point::Infinity())}};
+  }
+
+  // (The sum of scalar * k) * generator for the bases k * generator, k = 1, 2, ...
+  static Xyzz<F> SumOfConsecutive(const std::vector<U256>& scalars) {
+    Fr sum;
+    for (size_t i = 0; i < scalars.size(); ++i) sum += Fr::FromPlain(scalars[i]) * Fr::FromUint64(i + 1);
+    return ScalarMulVartime(Xyzz<F>::FromAffine(Generator<F>::kValue), sum.ToPlain());
+  }
+
+  Random random_{15};
+};
+using Coordinates = testing::Types<Fq, Fq2>;
+TYPED_TEST_SUITE(MsmTest, Coordinates);
+
+TYPED_TEST(MsmTest, IsTheOraclesSumForEveryPatternOfScalarsAndBases) {
+  for (const size_t n : {0, 1, 2, 31, 32, 33}) {
+    for (const auto& [bases_name, bases] : this->BaseSets(n)) {
+      for (const ScalarPattern& pattern : ScalarPatterns()) {
+        const std::vector<U256> scalars = this->Scalars(pattern, n);
+        const auto expected = oracle::Msm(bases.data(), scalars.data(), nullptr, n);
+        for (const uint32_t window_bits : {0, 2, 3, 5, 8}) {
+          ASSERT_EQ(Msm<TypeParam>(bases.data(), scalars.data(), nullptr, n, {.window_bits = window_bits}),
+                    expected)
+              << n << " terms, scalars: " << pattern.name << ", bases: " << bases_name << ", " << window_bits
+              << " bits a window";
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(MsmTest, DigitsAtTheTurnOfTheCarryAreExactForEveryWindowSize) {
+  const auto bases = this->ConsecutiveMultiples(4);
+  for (uint32_t c = 2; c <= 14; ++c) {
+    const uint64_t half = uint64_t{1} << (c - 1);
+    const std::vector<U256> scalars = {EveryDigit(c, half), EveryDigit(c, half - 1),
+                                       EveryDigit(c, 2 * half - 1), RMinusOne()};
+
+    EXPECT_EQ(Msm<TypeParam>(bases.data(), scalars.data(), nullptr, 4, {.window_bits = c}),
+              oracle::Msm(bases.data(), scalars.data(), nullptr, 4))
+        << c << " bits a window";
+  }
+}
+
+TYPED_TEST(MsmTest, AnIndexPicksTheScalarOfEachBase) {
+  const size_t n = 100;
+  const auto bases = this->ConsecutiveMultiples(n);
+  std::vector<U256> scalars;
+  for (int i = 0; i < 40; ++i) scalars.push_back(RandomBelow<FrParams>(this->random_));
+  std::vector<uint32_t> index;
+  for (size_t i = 0; i < n; ++i) index.push_back(static_cast<uint32_t>(this->random_() % scalars.size()));
+
+  EXPECT_EQ(Msm<TypeParam>(bases.data(), scalars.data(), index.data(), n),
+            oracle::Msm(bases.data(), scalars.data(), index.data(), n));
+}
+
+// More threads than work, fewer, and odd numbers: slices and parts of windows fall differently each time.
+TYPED_TEST(MsmTest, AnyNumberOfThreadsGivesTheSame) {
+  const size_t n = 600;
+  const auto bases = this->ConsecutiveMultiples(n);
+  for (const ScalarPattern& pattern : ScalarPatterns()) {
+    const std::vector<U256> scalars = this->Scalars(pattern, n);
+    const auto expected = this->SumOfConsecutive(scalars);
+    for (size_t threads = 1; threads <= 17; threads += pattern.name == "uniform" ? 1 : 4) {
+      ThreadArena arena(threads);
+      Xyzz<TypeParam> sum;
+
+      arena.Execute([&] { sum = Msm<TypeParam>(bases.data(), scalars.data(), nullptr, n); });
+
+      ASSERT_EQ(sum, expected) << pattern.name << ", " << threads << " threads";
+    }
+  }
+}
+
+// Many slices, so that large buckets cross their borders.
+TYPED_TEST(MsmTest, LargeSumsOfEveryPatternAreExact) {
+  const size_t n = 20000;
+  const auto bases = this->ConsecutiveMultiples(n);
+  for (const ScalarPattern& pattern : ScalarPatterns()) {
+    const std::vector<U256> scalars = this->Scalars(pattern, n);
+    ThreadArena arena(2);
+    Xyzz<TypeParam> sum;
+
+    arena.Execute([&] { sum = Msm<TypeParam>(bases.data(), scalars.data(), nullptr, n); });
+
+    ASSERT_EQ(sum, this->SumOfConsecutive(scalars)) << pattern.name;
+  }
+}
+
+TYPED_TEST(MsmTest, WideWindowsAreSplitIntoPartsAndAddUp) {
+  const size_t n = 50;
+  const auto bases = this->ConsecutiveMultiples(n);
+  const std::vector<U256> scalars = this->Scalars(ScalarPatterns()[0], n);
+  ThreadArena arena(4);
+  Xyzz<TypeParam> sum;
+
+  arena.Execute([&] { sum = Msm<TypeParam>(bases.data(), scalars.data(), nullptr, n, {.window_bits = 13}); });
+
+  EXPECT_EQ(sum, this->SumOfConsecutive(scalars));
+}
+
+}  // namespace
+}  // namespace proofmill::kernels
