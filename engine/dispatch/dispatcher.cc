@@ -64,7 +64,7 @@ bool Dispatcher::AnswerPosted() {
   return true;
 }
 
-absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(const std::shared_ptr<Job>& job,
+absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(std::shared_ptr<Job> job,
                                                            const std::optional<RequestDigest>& digest,
                                                            Clock::time_point deadline,
                                                            Ticket::Callbacks callbacks, const Admit& admit) {

@@ -1,0 +1,277 @@
+#include "engine/dispatch/circuit_registry.h"
+
+#include <chrono>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "engine/base/error_reason.h"
+#include "engine/groth16/synth.h"
+#include "gtest/gtest.h"
+#include "tests/engine/dispatch/circuit_folder.h"
+#include "tests/engine/dispatch/fakes.h"
+
+namespace proofmill::engine {
+namespace {
+
+using std::chrono::steady_clock;
+
+class CircuitRegistryTest : public testing::Test {
+ protected:
+  // A registry over the folder. Tests change `installer_` and `options_` before.
+  CircuitRegistry& Start() {
+    options_.directory = folder_.path();
+    registry_ = std::make_unique<CircuitRegistry>(options_, installer_, listener_, observer_);
+    EXPECT_TRUE(registry_->Start().ok());
+    return *registry_;
+  }
+  CircuitRegistry& StartAndSettle() {
+    CircuitRegistry& registry = Start();
+    EXPECT_TRUE(registry.WaitUntilSettled(steady_clock::now() + kPatience));
+    return registry;
+  }
+
+  CircuitFolder folder_;
+  CircuitRegistry::Options options_;
+  CircuitRegistry::Installer installer_ = [](const Circuit&) { return absl::OkStatus(); };
+  CircuitRegistry::Listener listener_;
+  CountingObserver observer_;
+  std::unique_ptr<CircuitRegistry> registry_;
+};
+
+TEST_F(CircuitRegistryTest, LoadsAKeyWithAllThatBelongsToIt) {
+  folder_.AddKey("mul3", "mul3");
+  folder_.AddCanary("mul3", "mul3");
+  folder_.AddR1cs("mul3", "mul3");
+  folder_.AddVerificationKey("mul3", "mul3");
+
+  const CircuitPtr circuit = StartAndSettle().Find("mul3");
+
+  ASSERT_NE(circuit, nullptr);
+  ASSERT_EQ(circuit->state, CircuitState::kReady) << circuit->failure;
+  EXPECT_EQ(circuit->id, "mul3");
+  EXPECT_EQ(circuit->key->n_vars(), 7u);
+  EXPECT_EQ(circuit->key_bytes, 4016u);
+  EXPECT_EQ(circuit->version.size(), 128u);
+  EXPECT_EQ(circuit->version.find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_EQ(circuit->canary->values.size(), 7u);
+  EXPECT_NE(circuit->r1cs_path.find("circuit.r1cs"), std::string::npos);
+  EXPECT_GT(circuit->load_duration.count(), 0);
+}
+
+TEST_F(CircuitRegistryTest, OneBadKeyFailsAloneWithItsReason) {
+  folder_.AddKey("good", "mul3");
+  Bytes cut = ReadBytes(CasePath("mul3", "circuit.zkey"));
+  cut.resize(cut.size() / 2);
+  folder_.Write("cut.zkey", cut);
+  folder_.Write("noise.zkey", Bytes(100, 0x5A));
+
+  CircuitRegistry& registry = StartAndSettle();
+
+  EXPECT_EQ(registry.Find("good")->state, CircuitState::kReady);
+  for (const char* id : {"cut", "noise"}) {
+    const CircuitPtr circuit = registry.Find(id);
+    ASSERT_EQ(circuit->state, CircuitState::kFailed);
+    EXPECT_FALSE(circuit->failure.message().empty());
+    EXPECT_EQ(circuit->key, nullptr);
+  }
+  const CircuitRegistry::Counts counts = registry.counts();
+  EXPECT_EQ(counts.ready, 1u);
+  EXPECT_EQ(counts.failed, 2u);
+  EXPECT_EQ(counts.loading, 0u);
+}
+
+TEST_F(CircuitRegistryTest, AVerificationKeyOfAnotherSetUpIsRefused) {
+  folder_.AddKey("mul3", "mul3");
+  folder_.AddVerificationKey("mul3", "sj-mul3");
+
+  EXPECT_EQ(StartAndSettle().Find("mul3")->state, CircuitState::kFailed);
+}
+
+TEST_F(CircuitRegistryTest, KeysWithAKnownTrapdoorNeedTheOperatorsConsent) {
+  SynthOptions synth;
+  synth.log2_domain = 4;
+  ASSERT_TRUE(Synthesize(synth, folder_.path() + "/synth.zkey", folder_.path() + "/synth.canary.wtns").ok());
+
+  const CircuitPtr refused = StartAndSettle().Find("synth");
+  EXPECT_EQ(refused->state, CircuitState::kFailed);
+  EXPECT_EQ(GetReason(refused->failure), ErrorReason::kKeyUnsafe);
+
+  options_.allow_insecure_test_keys = true;
+  const CircuitPtr accepted = StartAndSettle().Find("synth");
+  EXPECT_EQ(accepted->state, CircuitState::kReady);
+  EXPECT_FALSE(accepted->warnings.empty());
+}
+
+TEST_F(CircuitRegistryTest, ACanaryOfAnotherCircuitIsRefused) {
+  folder_.AddKey("mul3", "mul3");
+  folder_.AddCanary("mul3", "unused");
+
+  const CircuitPtr circuit = StartAndSettle().Find("mul3");
+
+  EXPECT_EQ(circuit->state, CircuitState::kFailed);
+  EXPECT_EQ(GetReason(circuit->failure), ErrorReason::kWitnessLength);
+}
+
+TEST_F(CircuitRegistryTest, ACircuitIsReadyOnlyOnceItIsInstalled) {
+  folder_.AddKey("mul3", "mul3");
+  Latch installing, go_on;
+  installer_ = [&](const Circuit& circuit) {
+    EXPECT_NE(circuit.key, nullptr);
+    installing.Open();
+    EXPECT_TRUE(go_on.Wait());
+    return absl::OkStatus();
+  };
+
+  CircuitRegistry& registry = Start();
+  ASSERT_TRUE(installing.Wait());
+  const absl::Status loading = registry.FindReady("mul3", "").status();
+  EXPECT_FALSE(registry.WaitUntilSettled(steady_clock::now()));
+  go_on.Open();
+  ASSERT_TRUE(registry.WaitUntilSettled(steady_clock::now() + kPatience));
+
+  EXPECT_TRUE(absl::IsUnavailable(loading));
+  EXPECT_EQ(GetReason(loading), ErrorReason::kCircuitLoading);
+  EXPECT_TRUE(GetRetryDelay(loading).has_value());
+  EXPECT_TRUE(registry.FindReady("mul3", "").ok());
+}
+
+TEST_F(CircuitRegistryTest, ACircuitThatCannotBeInstalledHasFailed) {
+  folder_.AddKey("mul3", "mul3");
+  installer_ = [](const Circuit&) { return absl::ResourceExhaustedError("no room on the device"); };
+
+  const CircuitPtr circuit = StartAndSettle().Find("mul3");
+
+  EXPECT_EQ(circuit->state, CircuitState::kFailed);
+  EXPECT_EQ(std::string(circuit->failure.message()), "no room on the device");
+  EXPECT_EQ(circuit->key, nullptr) << "the memory of a refused key is not kept";
+}
+
+TEST_F(CircuitRegistryTest, WantOfMemoryWhileLoadingFailsThatCircuitAlone) {
+  folder_.AddKey("a", "mul3");
+  folder_.AddKey("b", "mul3");
+  installer_ = [](const Circuit& circuit) -> absl::Status {
+    if (circuit.id == "a") throw std::bad_alloc();
+    return absl::OkStatus();
+  };
+
+  CircuitRegistry& registry = StartAndSettle();
+
+  EXPECT_EQ(GetReason(registry.Find("a")->failure), ErrorReason::kOutOfMemory);
+  EXPECT_EQ(registry.Find("b")->state, CircuitState::kReady);
+}
+
+TEST_F(CircuitRegistryTest, EachRefusalOfALookUpHasItsOwnReason) {
+  folder_.AddKey("mul3", "mul3");
+  folder_.Write("bad.zkey", Bytes(12, 1));
+  CircuitRegistry& registry = StartAndSettle();
+
+  for (const char* unknown : {"unknown", "", "../mul3", "mul3/circuit.zkey", "x;touch pwn"}) {
+    const absl::Status status = registry.FindReady(unknown, "").status();
+    EXPECT_TRUE(absl::IsNotFound(status)) << unknown;
+    EXPECT_EQ(GetReason(status), ErrorReason::kCircuitUnknown) << unknown;
+  }
+  const absl::Status failed = registry.FindReady("bad", "").status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(failed));
+  EXPECT_EQ(GetReason(failed), ErrorReason::kCircuitFailed);
+  const absl::Status other_version = registry.FindReady("mul3", std::string(128, '0')).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(other_version));
+  EXPECT_EQ(GetReason(other_version), ErrorReason::kVersionMismatch);
+  EXPECT_TRUE(registry.FindReady("mul3", registry.Find("mul3")->version).ok());
+}
+
+TEST_F(CircuitRegistryTest, TheVersionIsThatOfTheBytes) {
+  folder_.AddKey("one", "mul3");
+  folder_.AddKey("same", "mul3");
+  folder_.AddKey("other", "sj-mul3");
+  CircuitRegistry& registry = StartAndSettle();
+
+  EXPECT_EQ(registry.Find("one")->version, registry.Find("same")->version);
+  EXPECT_NE(registry.Find("one")->version, registry.Find("other")->version);
+}
+
+TEST_F(CircuitRegistryTest, ListenersHearOfEveryStateAndOfTheCounts) {
+  folder_.AddKey("a", "mul3");
+  folder_.Write("b.zkey", Bytes(12, 1));
+  CircuitRegistry::Counts last;
+  listener_ = [&](const Circuit&, const CircuitRegistry::Counts& counts) {
+    EXPECT_GT(counts.changes, last.changes);
+    last = counts;
+  };
+
+  StartAndSettle().Stop();
+
+  EXPECT_EQ(observer_.totals().circuit_history,
+            (std::vector<std::string>{"a loading", "b loading", "a ready", "b failed"}));
+  EXPECT_EQ(last.ready, 1u);
+  EXPECT_EQ(last.failed, 1u);
+}
+
+TEST_F(CircuitRegistryTest, SeveralKeysMayLoadAtOnce) {
+  for (const char* id : {"a", "b", "c"}) folder_.AddKey(id, "mul3");
+  options_.loads_max = 3;
+  Mutex mu;
+  CondVar changed;
+  int inside = 0;
+  installer_ = [&](const Circuit&) {
+    const auto deadline = steady_clock::now() + kPatience;
+    MutexLock lock(mu);
+    ++inside;
+    changed.NotifyAll();
+    while (inside < 3 && changed.WaitUntil(mu, deadline)) {
+    }
+    EXPECT_EQ(inside, 3) << "all three are loaded at the same time";
+    return absl::OkStatus();
+  };
+
+  EXPECT_EQ(StartAndSettle().counts().ready, 3u);
+}
+
+TEST_F(CircuitRegistryTest, StopLeavesWhatIsNotYetLoaded) {
+  folder_.AddKey("a", "mul3");
+  folder_.AddKey("b", "mul3");
+  Latch installing, go_on;
+  installer_ = [&](const Circuit&) {
+    installing.Open();
+    EXPECT_TRUE(go_on.Wait());
+    return absl::OkStatus();
+  };
+  CircuitRegistry& registry = Start();
+  ASSERT_TRUE(installing.Wait());
+  std::thread stopper([&] { registry.Stop(); });
+  EXPECT_FALSE(registry.WaitUntilSettled(steady_clock::now() + kPatience)) << "stopping ends the wait";
+  go_on.Open();
+  stopper.join();
+
+  EXPECT_EQ(registry.Find("a")->state, CircuitState::kReady);
+  EXPECT_EQ(registry.Find("b")->state, CircuitState::kLoading);
+}
+
+TEST_F(CircuitRegistryTest, AnEmptyDirectoryIsSettledAtOnce) {
+  CircuitRegistry& registry = StartAndSettle();
+  EXPECT_TRUE(registry.List().empty());
+}
+
+TEST_F(CircuitRegistryTest, AMissingDirectoryIsAnErrorOfTheStart) {
+  options_.directory = folder_.path() + "/missing";
+  CircuitRegistry registry(options_, installer_, listener_, observer_);
+  EXPECT_TRUE(absl::IsNotFound(registry.Start()));
+}
+
+TEST_F(CircuitRegistryTest, AKeyThatIsNoRegularFileFailsWithoutHanging) {
+  folder_.AddKey("good", "mul3");
+  std::filesystem::create_directories(folder_.path() + "/odd/circuit.zkey");
+  std::filesystem::create_symlink("/dev/zero", folder_.path() + "/device.zkey");
+  std::filesystem::create_symlink("nowhere", folder_.path() + "/dangling.zkey");
+
+  CircuitRegistry& registry = StartAndSettle();
+
+  EXPECT_EQ(registry.Find("good")->state, CircuitState::kReady);
+  for (const char* id : {"odd", "device", "dangling"}) {
+    EXPECT_EQ(registry.Find(id)->state, CircuitState::kFailed) << id;
+  }
+}
+
+}  // namespace
+}  // namespace proofmill::engine
