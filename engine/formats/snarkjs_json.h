@@ -11,7 +11,7 @@
 // Membership of G2 points in the subgroup is not checked here: the verifier does.
 //
 // Writing gives the text that the snarkjs command line writes, byte for byte: one space per level, no newline
-// at the end.
+// at the end. Only an empty array is "[]" where snarkjs breaks the line inside.
 //
 // Thread safety: pure functions. No function throws on bad input.
 
