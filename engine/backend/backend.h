@@ -68,7 +68,7 @@ struct ComputeContext {
   StageSink* stages = nullptr;
   // Called at most once, on any thread, before ComputeSums() returns; not called when the call fails before
   // that point. A call that was made is no promise that ComputeSums() will succeed.
-  std::function<void(const WitnessSums&)> on_witness_sums;
+  std::function<void(const WitnessSums&)> on_witness_sums = nullptr;
 };
 
 // A key in the form in which a backend's kernels want it.

@@ -58,8 +58,7 @@ Verdict BlameDevice(absl::string_view explanation) {
 }  // namespace
 
 absl::StatusOr<Verdict> FindBlame(Groth16Backend& backend, ResidentKey& key, const Evidence& evidence) {
-  ProveOptions options;
-  options.cancel = evidence.cancel;
+  const ProveOptions options{.cancel = evidence.cancel};
   if (!evidence.canary.empty() && CheckWitness(*key.key(), evidence.canary).ok()) {
     const absl::Status canary = Prove(backend, key, evidence.canary, options).status();
     if (NobodyWaits(canary)) return canary;

@@ -35,8 +35,8 @@ namespace proofmill::engine {
 enum class Blame { kWitness, kDevice };
 
 struct Evidence {
-  absl::Span<const kernels::U256> witness;  // the one whose proof failed
-  absl::Span<const kernels::U256> canary;   // empty: none
+  absl::Span<const kernels::U256> witness = {};  // the one whose proof failed
+  absl::Span<const kernels::U256> canary = {};   // empty: none
   const R1cs* r1cs = nullptr;
   const CancellationToken* cancel = nullptr;
 };

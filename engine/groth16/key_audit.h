@@ -50,7 +50,7 @@ struct AuditOptions {
 };
 
 struct AuditReport {
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = {};
   bool gamma_equals_delta = false;
   bool insecure_test_setup = false;
   double seconds = 0;

@@ -61,7 +61,7 @@ std::optional<size_t> FirstFaultyPoint(const Affine<F>* points, size_t n, Infini
 
 template <typename F>
 std::string PointText(const Affine<F>& p) {
-  return absl::StrCat("(", FieldText(p.x), ", ", FieldText(p.y), ")");
+  return absl::StrCat("x = ", FieldText(p.x));
 }
 
 template std::optional<absl::string_view> PointFault(const Affine<Fq>&, InfinityRule);

@@ -26,7 +26,8 @@ std::optional<absl::string_view> PointFault(const kernels::Affine<F>& p, Infinit
 template <typename F>
 std::optional<size_t> FirstFaultyPoint(const kernels::Affine<F>* points, size_t n, InfinityRule rule);
 
-// "(x, y)" as hexadecimal plain integers, for error messages about public points; raw when not canonical.
+// "x = 0x..." as a plain integer, for error messages about public points; raw when not canonical. The second
+// coordinate would only make lines longer.
 template <typename F>
 std::string PointText(const kernels::Affine<F>& p);
 

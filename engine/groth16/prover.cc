@@ -143,6 +143,7 @@ absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& residen
   absl::StatusOr<Groth16Sums> sums = backend.ComputeSums(resident, witness, context);
   if (!sums.ok()) return sums.status();
   const ScopedWipe wipe_sums(*sums);
+  PROOFMILL_RETURN_IF_ERROR(CheckWanted(options));
   const Groth16Proof proof = TimeStage(options.stages, Stage::kFinish, [&] {
     if (!parts.ready) Blind(key.header(), sums->witness, blinding, parts);
     return Groth16Proof{parts.a, parts.b, (parts.c_without_h + sums->h).ToAffine()};

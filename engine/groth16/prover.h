@@ -31,7 +31,7 @@ namespace proofmill::engine {
 struct ProveOptions {
   // For tests only: a proof whose r and s are known, or used twice, gives the witness away. Unset: fresh from
   // the kernel's CSPRNG, uniform in [0, r).
-  std::optional<Blinding> fixed_blinding;
+  std::optional<Blinding> fixed_blinding = std::nullopt;
   const CancellationToken* cancel = nullptr;  // polled between stages
   StageSink* stages = nullptr;
   bool self_check = true;  // off only in benchmarks, whose proofs go nowhere

@@ -104,7 +104,7 @@ struct KeyOptions {
   bool allow_insecure_test_keys = false;
   bool audit = true;  // off only for tools that look at a key and make no proof with it
   // Compared with the key's own. When unset, a verification key file beside the key is looked for.
-  std::optional<VerificationKey> expected_vk;
+  std::optional<VerificationKey> expected_vk = std::nullopt;
   uint64_t file_bytes_max = UINT64_MAX;
 };
 

@@ -31,7 +31,7 @@ using ProgressFunction = std::function<void(std::string_view step, double done)>
 
 struct SetupOptions {
   uint64_t seed = 0;
-  ProgressFunction progress;
+  ProgressFunction progress = nullptr;
 };
 
 // Writes KEY.zkey for a constraint system.

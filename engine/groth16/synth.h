@@ -41,7 +41,7 @@ struct SynthOptions {
   SynthProfile profile = SynthProfile::kDense;
   uint64_t seed = 0;
   uint32_t n_public = 1;
-  ProgressFunction progress;
+  ProgressFunction progress = nullptr;
 };
 
 // All of these:

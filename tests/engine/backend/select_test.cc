@@ -1,0 +1,49 @@
+#include "engine/backend/select.h"
+
+#include <string>
+
+#include "engine/base/error_reason.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/engine/formats/status_matchers.h"
+
+namespace proofmill::engine {
+namespace {
+
+TEST(SelectTest, CpuIsOneBackendOnAllThreads) {
+  const auto selection = MakeBackends("cpu");
+  ASSERT_OK(selection);
+  ASSERT_EQ(selection->backends.size(), 1u);
+  EXPECT_EQ(selection->backends[0]->name(), "cpu");
+  EXPECT_EQ(selection->backends[0]->kind(), BackendKind::kCpu);
+}
+
+// With a GPU or without: there is always something that proves, and the reason says why it was taken.
+TEST(SelectTest, AutoAlwaysFindsABackendAndSaysWhy) {
+  const auto selection = MakeBackends("auto");
+  ASSERT_OK(selection);
+  EXPECT_GE(selection->backends.size(), 1u);
+  EXPECT_THAT(selection->reason, testing::StartsWith("auto: "));
+}
+
+TEST(SelectTest, CudaWithoutAGpuIsAnErrorThatSaysSo) {
+  const auto selection = MakeBackends("cuda");
+  if (selection.ok()) {
+    EXPECT_EQ(selection->backends[0]->kind(), BackendKind::kCuda);
+    return;
+  }
+  EXPECT_TRUE(absl::IsFailedPrecondition(selection.status())) << selection.status();
+  EXPECT_EQ(GetReason(selection.status()), ErrorReason::kNoDevice);
+}
+
+TEST(SelectTest, AnotherWordIsRefused) {
+  ExpectError(MakeBackends("gpu"), absl::StatusCode::kInvalidArgument,
+              "expected auto, cpu or cuda, got \"gpu\"");
+}
+
+TEST(SelectTest, TheBackendsOfThisBuildAreNamed) {
+  EXPECT_THAT(std::string(CompiledBackends()), testing::AnyOf("cpu", "cpu, cuda"));
+}
+
+}  // namespace
+}  // namespace proofmill::engine
