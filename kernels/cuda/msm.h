@@ -69,7 +69,8 @@ struct MsmWorkspace {
   uint32_t slices_max = 0;
 };
 
-// The most slices that a sorted list is cut in on this device: as many threads as it holds at once.
+// The most slices that a sorted list is cut in on this device: a small multiple of the threads that it holds
+// at once.
 template <typename F>
 cudaError_t MsmSlicesMax(uint32_t* slices_max);
 

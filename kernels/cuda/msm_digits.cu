@@ -13,27 +13,32 @@ constexpr uint32_t kThreadsPerBlock = 256;
 constexpr uint32_t kNegativeBit = uint32_t{1} << 31;
 
 // One thread recodes one scalar twice: first it counts its nonzero digits, so that the block reserves room
-// with one atomic addition, then it writes them. Entries of a block are together but in no order; the sort
-// comes after.
+// with one atomic addition, then it writes them. A warp writes window by window, its nonzero digits side by
+// side. Entries of a block are together but in no order; the sort comes after.
 __global__ void __launch_bounds__(kThreadsPerBlock)
     RecodeScalars(MsmShape shape, const U256* scalars, const uint32_t* index, uint32_t* keys,
                   uint32_t* values, uint32_t* entries) {
   __shared__ uint32_t block_count;
   __shared__ uint32_t block_begin;
   const uint32_t i = blockIdx.x * kThreadsPerBlock + threadIdx.x;
+  const uint32_t lane = threadIdx.x % 32;
   if (threadIdx.x == 0) block_count = 0;
   __syncthreads();
 
   const uint32_t c = shape.window_bits;
   const uint32_t mask = (uint32_t{1} << c) - 1;
   const uint32_t half = uint32_t{1} << (c - 1);
+  const uint32_t sets = shape.sets();
   U256 scalar;
   if (i < shape.bases) scalar = scalars[index == nullptr ? i : index[i]];
 
-  // Calls emit(window, |digit|, negative) for each nonzero digit.
-  const auto recode = [&](auto emit) {
+  // Calls visit(set, table, |digit|, negative) for every digit, the zero ones too, so that the lanes stay
+  // together.
+  const auto recode = [&](auto visit) {
     U256 rest = scalar;
     uint32_t carry = 0;
+    uint32_t set = 0;
+    uint32_t table = 0;
     for (uint32_t j = 0; j < shape.windows(); ++j) {
       const uint32_t digit = (static_cast<uint32_t>(rest.limb[0]) & mask) + carry;
       rest.limb[0] = (rest.limb[0] >> c) | (rest.limb[1] << (64 - c));
@@ -41,23 +46,31 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
       rest.limb[2] = (rest.limb[2] >> c) | (rest.limb[3] << (64 - c));
       rest.limb[3] >>= c;
       carry = digit > half ? 1 : 0;
-      const uint32_t magnitude = carry != 0 ? (uint32_t{1} << c) - digit : digit;
-      if (magnitude != 0) emit(j, magnitude, carry != 0);
+      visit(set, table, carry != 0 ? (uint32_t{1} << c) - digit : digit, carry != 0);
+      if (++set == sets) {
+        set = 0;
+        ++table;
+      }
     }
   };
 
   uint32_t count = 0;
-  recode([&](uint32_t, uint32_t, bool) { ++count; });
-  uint32_t place = count != 0 ? atomicAdd(&block_count, count) : 0;
+  recode([&](uint32_t, uint32_t, uint32_t magnitude, bool) { count += magnitude != 0 ? 1 : 0; });
+  const uint32_t warp_count = __reduce_add_sync(0xffffffffu, count);
+  uint32_t place = 0;
+  if (lane == 0 && warp_count != 0) place = atomicAdd(&block_count, warp_count);
   __syncthreads();
   if (threadIdx.x == 0) block_begin = block_count != 0 ? atomicAdd(entries, block_count) : 0;
   __syncthreads();
-  place += block_begin;
-  const uint32_t sets = shape.sets();
-  recode([&](uint32_t window, uint32_t magnitude, bool negative) {
-    keys[place] = (window % sets) * half + magnitude - 1;
-    values[place] = ((window / sets) * shape.bases + i) | (negative ? kNegativeBit : 0);
-    ++place;
+  place = __shfl_sync(0xffffffffu, place, 0) + block_begin;
+  recode([&](uint32_t set, uint32_t table, uint32_t magnitude, bool negative) {
+    const uint32_t nonzero = __ballot_sync(0xffffffffu, magnitude != 0);
+    if (magnitude != 0) {
+      const uint32_t at = place + __popc(nonzero & ((1u << lane) - 1));
+      keys[at] = set * half + magnitude - 1;
+      values[at] = (table * shape.bases + i) | (negative ? kNegativeBit : 0);
+    }
+    place += __popc(nonzero);
   });
 }
 

@@ -10,11 +10,15 @@
 namespace proofmill::kernels::device {
 
 constexpr uint32_t kAccumulateThreads = 128;
+constexpr uint32_t kSliceWaves =
+    2;  // slices a thread slot of the device: the later ones even out what the first left unequal
+constexpr uint32_t kSliceEntriesMin = 4;
+constexpr uint32_t kSliceEntriesWanted = 96;
 constexpr uint32_t kMergeThreads = 128;
 constexpr uint32_t kSumThreads = 128;
 // A bucket over up to so many slices is merged by one thread, by one warp, and over more by kLargeBucketParts
 // blocks.
-constexpr uint32_t kSmallBucketSlices = 8;
+constexpr uint32_t kSmallBucketSlices = 16;
 constexpr uint32_t kMediumBucketSlices = 512;
 constexpr uint32_t kLargeBucketParts = 16;
 constexpr uint32_t kBitSumsMax = 32;
@@ -179,31 +183,36 @@ __global__ void __launch_bounds__(kMergeThreads)
   }
 }
 
-// Bucket number b = row * 2^column_bits + column. Block x < rows sums a row, the others a column, of set
-// blockIdx.y.
+// Bucket number b = row * 2^column_bits + column. One warp a line of set blockIdx.y: the first 2^row_bits
+// lines are rows, the others columns. A product takes its warp's pipe for as long whether one lane works or
+// all do, so lanes add up what they can before the tree.
 template <typename F>
 __global__ void __launch_bounds__(kSumThreads)
     SumLines(const Xyzz<F>* buckets, uint32_t row_bits, uint32_t column_bits, Xyzz<F>* line_sums) {
   __shared__ Xyzz<F> shared[kSumThreads / 2];
   const uint32_t rows = uint32_t{1} << row_bits;
   const uint32_t columns = uint32_t{1} << column_bits;
+  const uint32_t warp = threadIdx.x / 32;
+  const uint32_t lane = threadIdx.x % 32;
+  const uint32_t line = blockIdx.x * (kSumThreads / 32) + warp;
+  if (line >= rows + columns) return;
   const Xyzz<F>* set = buckets + uint64_t{blockIdx.y} * rows * columns;
-  const bool is_row = blockIdx.x < rows;
+  const bool is_row = line < rows;
+  const Xyzz<F>* first = is_row ? set + uint64_t{line} * columns : set + (line - rows);
   const uint32_t count = is_row ? columns : rows;
-  const Xyzz<F>* line = is_row ? set + uint64_t{blockIdx.x} * columns : set + (blockIdx.x - rows);
   const uint32_t step = is_row ? 1 : columns;
   Xyzz<F> sum = Xyzz<F>::Infinity();
-  for (uint32_t i = threadIdx.x; i < count; i += kSumThreads) sum += line[uint64_t{i} * step];
-  sum = BlockSum(sum, shared);
-  if (threadIdx.x == 0) line_sums[blockIdx.y * (rows + columns) + blockIdx.x] = sum;
+  for (uint32_t i = lane; i < count; i += 32) sum += first[uint64_t{i} * step];
+  sum = WarpSum(sum, shared + warp * 16);
+  if (lane == 0) line_sums[blockIdx.y * (rows + columns) + line] = sum;
 }
 
-// Bucket b has weight b + 1 = row * 2^column_bits + column + 1. Block k sums the rows whose number has bit k
-// (k < row_bits), or the columns with bit k - row_bits, or, last, all columns.
+// Bucket b has weight b + 1 = row * 2^column_bits + column + 1. Warp k of set blockIdx.y sums the rows whose
+// number has bit k (k < row_bits), or the columns with bit k - row_bits, or, last, all columns.
 template <typename F>
-__global__ void __launch_bounds__(kSumThreads)
+__global__ void __launch_bounds__(32)
     SumBits(const Xyzz<F>* line_sums, uint32_t row_bits, uint32_t column_bits, Xyzz<F>* bit_sums) {
-  __shared__ Xyzz<F> shared[kSumThreads / 2];
+  __shared__ Xyzz<F> shared[16];
   const uint32_t rows = uint32_t{1} << row_bits;
   const uint32_t columns = uint32_t{1} << column_bits;
   const Xyzz<F>* lines = line_sums + blockIdx.y * (rows + columns);
@@ -211,12 +220,14 @@ __global__ void __launch_bounds__(kSumThreads)
   const bool of_rows = k < row_bits;
   const bool all = k == row_bits + column_bits;
   const uint32_t bit = of_rows ? k : k - row_bits;
-  const uint32_t count = of_rows ? rows : columns;
+  const uint32_t count = (of_rows ? rows : columns) / (all ? 1 : 2);
   Xyzz<F> sum = Xyzz<F>::Infinity();
-  for (uint32_t i = threadIdx.x; i < count; i += kSumThreads) {
-    if (all || ((i >> bit) & 1) != 0) sum += lines[of_rows ? i : rows + i];
+  for (uint32_t i = threadIdx.x; i < count; i += 32) {
+    // The i-th number that has the bit.
+    const uint32_t number = all ? i : ((i >> bit) << (bit + 1)) | (1u << bit) | (i & ((1u << bit) - 1));
+    sum += lines[of_rows ? number : rows + number];
   }
-  sum = BlockSum(sum, shared);
+  sum = WarpSum(sum, shared);
   if (threadIdx.x == 0) bit_sums[blockIdx.y * kBitSumsMax + k] = sum;
 }
 

@@ -47,6 +47,14 @@ class Cutter {
   size_t used_ = 0;
 };
 
+// Entries a slice. Two waves of slices even out unequal ones; short slices are not worth it, since every
+// border may cost an addition.
+inline uint32_t SliceLength(uint32_t entries, uint32_t slices_max) {
+  const auto divide = [](uint32_t a, uint32_t b) { return (a + b - 1) / b; };
+  const uint32_t one_wave = divide(entries, slices_max / kSliceWaves);
+  return std::max({divide(entries, slices_max), std::min(one_wave, kSliceEntriesWanted), kSliceEntriesMin});
+}
+
 template <typename F>
 cudaError_t CutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memory, MsmWorkspace<F>* w,
                          size_t* bytes) {
@@ -90,7 +98,8 @@ cudaError_t MsmSlicesMax(uint32_t* slices_max) {
       cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_id));
   PROOFMILL_RETURN_IF_CUDA_ERROR(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks, device::AccumulateSlices<F>, device::kAccumulateThreads, 0));
-  *slices_max = static_cast<uint32_t>(processors * std::max(blocks, 1)) * device::kAccumulateThreads;
+  *slices_max = static_cast<uint32_t>(processors * std::max(blocks, 1)) * device::kAccumulateThreads *
+                device::kSliceWaves;
   return cudaSuccess;
 }
 
@@ -128,7 +137,7 @@ cudaError_t LaunchMsmSum(const MsmShape& shape, const Affine<F>* tables, uint32_
                                                  entries, w.sort_temp, w.sort_temp_bytes, stream));
     PROOFMILL_RETURN_IF_CUDA_ERROR(
         LaunchFindBuckets(w.keys_sorted, entries, w.bucket_begin, w.bucket_end, stream));
-    const uint32_t slice = std::max<uint32_t>((entries + w.slices_max - 1) / w.slices_max, 4);
+    const uint32_t slice = device::SliceLength(entries, w.slices_max);
     const uint32_t slices = (entries + slice - 1) / slice;
     AccumulateSlices<F>
         <<<(slices + kAccumulateThreads - 1) / kAccumulateThreads, kAccumulateThreads, 0, stream>>>(
@@ -144,9 +153,9 @@ cudaError_t LaunchMsmSum(const MsmShape& shape, const Affine<F>* tables, uint32_
   }
   const LineBits lines = SplitBucketNumber(shape);
   const uint32_t line_count = (1u << lines.row_bits) + (1u << lines.column_bits);
-  SumLines<F><<<dim3(line_count, shape.sets()), kSumThreads, 0, stream>>>(w.buckets, lines.row_bits,
-                                                                          lines.column_bits, w.line_sums);
-  SumBits<F><<<dim3(lines.row_bits + lines.column_bits + 1, shape.sets()), kSumThreads, 0, stream>>>(
+  SumLines<F><<<dim3((line_count + kSumThreads / 32 - 1) / (kSumThreads / 32), shape.sets()), kSumThreads, 0,
+                stream>>>(w.buckets, lines.row_bits, lines.column_bits, w.line_sums);
+  SumBits<F><<<dim3(lines.row_bits + lines.column_bits + 1, shape.sets()), 32, 0, stream>>>(
       w.line_sums, lines.row_bits, lines.column_bits, w.bit_sums);
   JoinBits<F><<<shape.sets(), 32, 0, stream>>>(w.bit_sums, lines.row_bits, lines.column_bits, result);
   return cudaGetLastError();

@@ -89,6 +89,7 @@ absl::Status ProofRun::Upload(absl::Span<const U256> witness) {
   for (size_t begin = 0; begin < witness.size(); begin += kUploadChunk) {
     const size_t count = std::min(kUploadChunk, witness.size() - begin);
     U256* staged = resources_.staging.data() + begin;
+    staged_ = begin + count;
     kernels::ParallelFor(0, count, kCopyGrain, [&](size_t from, size_t to) {
       std::memcpy(staged + from, witness.data() + begin + from, (to - from) * sizeof(U256));
     });
@@ -215,6 +216,7 @@ absl::StatusOr<Groth16Sums> ProofRun::Run(absl::Span<const U256> witness) {
   PROOFMILL_RETURN_IF_ERROR(LaunchH());
   for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(WaitAndLaunchSum(id, stream(id)));
   PROOFMILL_RETURN_IF_ERROR(WaitAndLaunchSum(BaseSetId::kH, resources_.main.get()));
+  WipeStaging();  // the witness is up, and the host has nothing else to do
 
   Groth16Sums sums;
   const ScopedWipe wipe(sums);
@@ -229,6 +231,14 @@ absl::StatusOr<Groth16Sums> ProofRun::Run(absl::Span<const U256> witness) {
   sums.h = join(BaseSetId::kH);
   PROOFMILL_RETURN_IF_ERROR(ReportStages());
   return sums;
+}
+
+void ProofRun::WipeStaging() {
+  if (staged_ == 0) return;
+  kernels::ParallelFor(0, staged_, kCopyGrain, [&](size_t begin, size_t end) {
+    WipeMemory(resources_.staging.data() + begin, (end - begin) * sizeof(U256));
+  });
+  staged_ = 0;
 }
 
 absl::Status ProofRun::Wipe() {
@@ -246,8 +256,7 @@ absl::Status ProofRun::Wipe() {
   keep_first(calls_.Call(
       "wipe", [&] { return cudaMemsetAsync(scratch_.witness, 0, scratch_.bytes, resources_.main.get()); }));
   keep_first(Record(resources_.uploaded, resources_.main.get()));
-  WipeMemory(resources_.staging.data(),
-             std::min<size_t>(resources_.staging.size(), key_.key()->n_vars()) * sizeof(U256));
+  WipeStaging();
   WipeMemory(resources_.results.data(), sizeof(HostResults));
   return status;
 }

@@ -89,6 +89,7 @@ class ProofRun {
     return context_.cancel == nullptr ? absl::OkStatus() : context_.cancel->Check();
   }
   absl::Status ReportStages();
+  void WipeStaging();
   cudaStream_t stream(BaseSetId id) const { return resources_.sets[static_cast<size_t>(id)].get(); }
 
   CudaCalls& calls_;
@@ -97,6 +98,7 @@ class ProofRun {
   const CudaResidentKey& key_;
   const ComputeContext& context_;
   TransferCounters& transfers_;
+  size_t staged_ = 0;  // values in the staging memory
 };
 
 }  // namespace proofmill::engine
