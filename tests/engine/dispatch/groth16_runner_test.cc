@@ -1,0 +1,207 @@
+#include "engine/dispatch/groth16_runner.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/backend/cpu/cpu_backend.h"
+#include "engine/base/error_reason.h"
+#include "engine/groth16/verifier.h"
+#include "gtest/gtest.h"
+#include "tests/engine/dispatch/circuit_folder.h"
+#include "tests/engine/dispatch/fakes.h"
+#include "tests/engine/groth16/faulty_backend.h"
+
+namespace proofmill::engine {
+namespace {
+
+using Fault = FaultyBackend::Fault;
+
+class StageCounter final : public StageSink {
+ public:
+  void OnStage(Stage, std::chrono::nanoseconds) override { ++stages; }
+  int stages = 0;
+};
+
+class Groth16RunnerTest : public testing::Test {
+ protected:
+  // mul3 with what is asked for.
+  Circuit Load(bool with_canary, bool with_r1cs) {
+    Circuit circuit;
+    circuit.id = "mul3";
+    auto key = LoadProvingKey(CasePath("mul3", "circuit.zkey"));
+    EXPECT_TRUE(key.ok()) << key.status();
+    circuit.key = *key;
+    circuit.version = "v1";
+    if (with_canary) circuit.canary = std::make_shared<const Witness>(CaseWitness("mul3"));
+    if (with_r1cs) circuit.r1cs_path = CasePath("mul3", "circuit.r1cs");
+    return circuit;
+  }
+  static std::unique_ptr<Groth16Runner> RunnerWith(std::function<Fault(int)> fault) {
+    return std::make_unique<Groth16Runner>(std::make_unique<FaultyBackend>(std::move(fault)));
+  }
+  // A witness of mul3 with its last, private, value changed.
+  static Witness BadWitness() {
+    Witness witness = CaseWitness("mul3");
+    witness.values[witness.values.size() - 1].limb[0] ^= 1;
+    return witness;
+  }
+  RunOutcome Prove(Groth16Runner& runner, const Circuit& circuit, const Witness& witness) {
+    return runner.Run(circuit, {witness.values.data(), witness.values.size()}, {cancel_, stages_});
+  }
+
+  CancellationToken cancel_;
+  StageCounter stages_;
+};
+
+TEST_F(Groth16RunnerTest, MakesProofsThatVerify) {
+  Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+  const Circuit circuit = Load(true, false);
+  ASSERT_TRUE(runner.Install(circuit).ok());
+
+  const RunOutcome outcome = Prove(runner, circuit, CaseWitness("mul3"));
+
+  ASSERT_TRUE(outcome.status.ok()) << outcome.status;
+  EXPECT_TRUE(*Verify(circuit.key->vk(), outcome.public_signals, outcome.proof));
+  EXPECT_EQ(outcome.verdict, std::nullopt);
+  EXPECT_FALSE(outcome.fault.has_value());
+  EXPECT_GT(stages_.stages, 5);
+  EXPECT_EQ(runner.info().device, "cpu");
+  EXPECT_EQ(runner.info().backend, "cpu");
+  EXPECT_GT(runner.Memory()[0].bytes, 0u);
+}
+
+TEST_F(Groth16RunnerTest, ACircuitThatIsNotInstalledIsOurFault) {
+  Groth16Runner runner(MakeCpuBackend({.threads = 1}));
+  const Circuit circuit = Load(false, false);
+  EXPECT_EQ(GetReason(Prove(runner, circuit, CaseWitness("mul3")).status), ErrorReason::kInternal);
+
+  ASSERT_TRUE(runner.Install(circuit).ok());
+  runner.Remove(circuit);
+  runner.Remove(circuit);
+  EXPECT_EQ(GetReason(Prove(runner, circuit, CaseWitness("mul3")).status), ErrorReason::kInternal);
+  EXPECT_EQ(runner.Memory()[0].bytes, 0u);
+}
+
+TEST_F(Groth16RunnerTest, ABadWitnessIsBlamedWithAGoodCanary) {
+  Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+  const Circuit circuit = Load(true, false);
+  ASSERT_TRUE(runner.Install(circuit).ok());
+
+  const RunOutcome outcome = Prove(runner, circuit, BadWitness());
+
+  EXPECT_TRUE(absl::IsInvalidArgument(outcome.status));
+  EXPECT_EQ(GetReason(outcome.status), ErrorReason::kWitnessUnsatisfied);
+  EXPECT_EQ(outcome.verdict, BlameVerdict::kWitness);
+  EXPECT_FALSE(outcome.fault.has_value());
+}
+
+TEST_F(Groth16RunnerTest, WithTheConstraintsTheFailingOneIsNamed) {
+  Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+  const Circuit circuit = Load(true, true);
+  ASSERT_TRUE(runner.Install(circuit).ok());
+
+  for (int i = 0; i < 2; ++i) {  // read, then kept
+    const RunOutcome outcome = Prove(runner, circuit, BadWitness());
+    EXPECT_NE(outcome.status.message().find("constraint"), std::string::npos) << outcome.status;
+  }
+}
+
+TEST_F(Groth16RunnerTest, ConstraintsThatCannotBeReadOnlyCostTheName) {
+  for (const char* path :
+       {"tests/vectors/cases/unused/circuit.r1cs", "tests/vectors/cases/mul3/circuit.zkey", "missing"}) {
+    Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+    Circuit circuit = Load(true, false);
+    circuit.r1cs_path = path;
+    ASSERT_TRUE(runner.Install(circuit).ok());
+    EXPECT_EQ(GetReason(Prove(runner, circuit, BadWitness()).status), ErrorReason::kWitnessUnsatisfied)
+        << path;
+  }
+}
+
+TEST_F(Groth16RunnerTest, ConstraintsAboveTheBoundAreNotRead) {
+  Groth16Runner runner(MakeCpuBackend({.threads = 2}), {.r1cs_bytes_max = 10});
+  const Circuit circuit = Load(true, true);
+  ASSERT_TRUE(runner.Install(circuit).ok());
+
+  const RunOutcome outcome = Prove(runner, circuit, BadWitness());
+
+  EXPECT_EQ(GetReason(outcome.status), ErrorReason::kWitnessUnsatisfied);
+}
+
+TEST_F(Groth16RunnerTest, ADeviceThatSpoilsTheCanaryTooIsBlamed) {
+  // The canary at Install() is good; then the device goes bad.
+  const auto runner = RunnerWith([](int proof) { return proof == 0 ? Fault::kNone : Fault::kWrongSum; });
+  const Circuit circuit = Load(true, false);
+  ASSERT_TRUE(runner->Install(circuit).ok());
+
+  const RunOutcome outcome = Prove(*runner, circuit, CaseWitness("mul3"));
+
+  EXPECT_TRUE(absl::IsInternal(outcome.status));
+  EXPECT_EQ(GetReason(outcome.status), ErrorReason::kSelfCheckFailed);
+  EXPECT_EQ(outcome.verdict, BlameVerdict::kDevice);
+  ASSERT_TRUE(outcome.fault.has_value());
+  EXPECT_EQ(outcome.fault->error_class, DeviceErrorClass::kSelfCheck);
+}
+
+TEST_F(Groth16RunnerTest, WithoutACanaryTheConstraintsJudge) {
+  const auto runner = RunnerWith([](int) { return Fault::kWrongSum; });
+  const Circuit circuit = Load(false, true);
+  ASSERT_TRUE(runner->Install(circuit).ok());
+
+  EXPECT_EQ(Prove(*runner, circuit, CaseWitness("mul3")).verdict, BlameVerdict::kDevice);
+  EXPECT_EQ(Prove(*runner, circuit, BadWitness()).verdict, BlameVerdict::kWitness);
+}
+
+TEST_F(Groth16RunnerTest, ADeviceErrorIsAFaultWithoutAVerdict) {
+  const auto runner = RunnerWith([](int) { return Fault::kError; });
+  const Circuit circuit = Load(false, false);
+  ASSERT_TRUE(runner->Install(circuit).ok());
+
+  const RunOutcome outcome = Prove(*runner, circuit, CaseWitness("mul3"));
+
+  EXPECT_EQ(GetReason(outcome.status), ErrorReason::kDeviceFault);
+  EXPECT_EQ(outcome.verdict, std::nullopt);
+  ASSERT_TRUE(outcome.fault.has_value());
+  EXPECT_EQ(outcome.fault->error_class, DeviceErrorClass::kLaunch);
+  EXPECT_FALSE(outcome.fault->lost);
+}
+
+TEST_F(Groth16RunnerTest, ACanaryThatCannotBeProvedKeepsTheCircuitOut) {
+  Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+  Circuit circuit = Load(true, false);
+  circuit.canary = std::make_shared<const Witness>(BadWitness());
+
+  const absl::Status status = runner.Install(circuit);
+
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_EQ(GetReason(status), ErrorReason::kWitnessUnsatisfied);
+  EXPECT_EQ(runner.Memory()[0].bytes, 0u);
+}
+
+TEST_F(Groth16RunnerTest, ACancelledJobIsNobodysFault) {
+  Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+  const Circuit circuit = Load(true, false);
+  ASSERT_TRUE(runner.Install(circuit).ok());
+  cancel_.Cancel();
+
+  const RunOutcome outcome = Prove(runner, circuit, CaseWitness("mul3"));
+
+  EXPECT_TRUE(absl::IsCancelled(outcome.status));
+  EXPECT_FALSE(outcome.fault.has_value());
+}
+
+TEST_F(Groth16RunnerTest, EachBackendGetsARunner) {
+  std::vector<std::unique_ptr<Groth16Backend>> backends;
+  backends.push_back(MakeCpuBackend({.threads = 1, .name = "cpu:0"}));
+  backends.push_back(MakeCpuBackend({.threads = 1, .name = "cpu:1"}));
+
+  const auto runners = MakeGroth16Runners(std::move(backends));
+
+  ASSERT_EQ(runners.size(), 2u);
+  EXPECT_EQ(runners[1]->info().device, "cpu:1");
+}
+
+}  // namespace
+}  // namespace proofmill::engine
