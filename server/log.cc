@@ -75,7 +75,7 @@ void Log::Write(LogLevel level, std::string_view event, const nlohmann::ordered_
   line["time"] = absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
   line["level"] = level_name.name;
   line["event"] = event;
-  line.update(fields);
+  if (fields.is_object()) line.update(fields);
   // A string that is not UTF-8 must not throw: this is called where nobody could catch it.
   logger_->log(level_name.level, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }

@@ -1,0 +1,72 @@
+#include "server/log.h"
+
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace proofmill::server {
+namespace {
+
+std::vector<nlohmann::json> Lines(const std::ostringstream& out) {
+  std::vector<nlohmann::json> lines;
+  std::istringstream in(out.str());
+  for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+TEST(LogTest, ALineIsOneJsonObject) {
+  std::ostringstream out;
+  Log::ToStream(out, LogLevel::kInfo)->Info("rpc", {{"code", "OK"}, {"duration_ms", 1.5}});
+
+  const auto lines = Lines(out);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0]["event"], "rpc");
+  EXPECT_EQ(lines[0]["level"], "info");
+  EXPECT_EQ(lines[0]["code"], "OK");
+  EXPECT_EQ(lines[0]["duration_ms"], 1.5);
+  EXPECT_EQ(lines[0]["time"].get<std::string>().size(), 24u);
+}
+
+TEST(LogTest, QuotesLineEndsAndBrokenUtf8DoNotBreakTheLine) {
+  std::ostringstream out;
+  Log::ToStream(out, LogLevel::kInfo)->Warn("x", {{"text", "a\"b\nc\xff{}%v"}});
+
+  const auto lines = Lines(out);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0]["text"], "a\"b\nc\xef\xbf\xbd{}%v");
+}
+
+TEST(LogTest, WhatIsLessGraveIsLeftOut) {
+  std::ostringstream out;
+  const auto log = Log::ToStream(out, LogLevel::kWarn);
+  log->Debug("d", {});
+  log->Info("i", {});
+  log->Warn("w", {});
+  log->Error("e", {});
+
+  const auto lines = Lines(out);
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0]["event"], "w");
+  EXPECT_EQ(lines[1]["event"], "e");
+}
+
+TEST(LogTest, LinesOfManyThreadsDoNotMix) {
+  std::ostringstream out;
+  const auto log = Log::ToStream(out, LogLevel::kInfo);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&log] {
+      for (int i = 0; i < 100; ++i) log->Info("x", {{"text", std::string(200, 'y')}});
+    });
+  }
+  for (auto& thread : threads) thread.join();
+
+  EXPECT_EQ(Lines(out).size(), 400u);
+}
+
+}  // namespace
+}  // namespace proofmill::server

@@ -1,0 +1,229 @@
+#include "server/upload_store.h"
+
+#include <openssl/sha.h>
+
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/base/error_reason.h"
+#include "gtest/gtest.h"
+#include "tests/engine/base/fake_clock.h"
+
+namespace proofmill::server {
+namespace {
+
+using engine::ErrorReason;
+using std::chrono::seconds;
+
+std::string Sha256(const std::string& data) {
+  std::string hash(SHA256_DIGEST_LENGTH, '\0');
+  SHA256(reinterpret_cast<const unsigned char*>(data.data()), data.size(),
+         reinterpret_cast<unsigned char*>(hash.data()));
+  return hash;
+}
+
+class UploadStoreTest : public ::testing::Test {
+ protected:
+  std::string Create(uint64_t size, const std::string& sha256 = "", const std::string& circuit = "c") {
+    auto info = store_.Create({.circuit = circuit, .size_bytes = size, .sha256 = sha256, .reservation = {}});
+    EXPECT_TRUE(info.ok()) << info.status();
+    return info.ok() ? info->name : "";
+  }
+  // The number of bytes after the piece, or the reason of the refusal.
+  uint64_t Write(const std::string& name, uint64_t offset, const std::string& data) {
+    auto info = store_.Write(name, offset, data);
+    EXPECT_TRUE(info.ok()) << info.status();
+    return info.ok() ? info->committed_bytes : UINT64_MAX;
+  }
+  ErrorReason WriteError(const std::string& name, uint64_t offset, const std::string& data) {
+    const auto info = store_.Write(name, offset, data);
+    EXPECT_FALSE(info.ok());
+    return engine::GetReason(info.status()).value_or(ErrorReason::kInternal);
+  }
+  std::string TakeBytes(const std::string& name) {
+    auto taken = store_.Take(name, "c");
+    EXPECT_TRUE(taken.ok()) << taken.status();
+    if (!taken.ok()) return "";
+    return std::string(reinterpret_cast<const char*>(taken->bytes.data()), taken->bytes.size());
+  }
+
+  engine::FakeClock clock_;
+  std::atomic<int> count_{0};
+  std::atomic<int64_t> bytes_{0};
+  UploadStore store_{{.count_max = 3, .bytes_max = 100, .idle_timeout = seconds(60)},
+                     clock_,
+                     [this](int count, int64_t bytes) {
+                       count_ += count;
+                       bytes_ += bytes;
+                     }};
+};
+
+TEST_F(UploadStoreTest, PiecesMakeTheWhole) {
+  const std::string name = Create(10, Sha256("0123456789"));
+  EXPECT_EQ(Write(name, 0, "0123"), 4u);
+  EXPECT_EQ(Write(name, 4, "456789"), 10u);
+
+  EXPECT_EQ(TakeBytes(name), "0123456789");
+  EXPECT_EQ(store_.usage().count, 0u);
+  EXPECT_EQ(count_, 0);
+  EXPECT_EQ(bytes_, 0);
+}
+
+TEST_F(UploadStoreTest, ARepeatedOrOverlappingPieceIsFineAndNeverChangesWhatWasThere) {
+  const std::string name = Create(6);
+  EXPECT_EQ(Write(name, 0, "abc"), 3u);
+  EXPECT_EQ(Write(name, 0, "abc"), 3u);
+  EXPECT_EQ(Write(name, 1, "x"), 3u);
+  EXPECT_EQ(Write(name, 2, "zde"), 5u);
+  EXPECT_EQ(Write(name, 5, "f"), 6u);
+  EXPECT_EQ(Write(name, 5, "f"), 6u) << "also when it was the last";
+
+  EXPECT_EQ(TakeBytes(name), "abcdef");
+}
+
+TEST_F(UploadStoreTest, GapsAndBytesPastTheEndAreRefusedAndChangeNothing) {
+  const std::string name = Create(4);
+  EXPECT_EQ(Write(name, 0, "ab"), 2u);
+  EXPECT_EQ(WriteError(name, 3, "d"), ErrorReason::kUploadOffset);
+  EXPECT_EQ(WriteError(name, 2, "cde"), ErrorReason::kUploadOffset);
+  EXPECT_EQ(WriteError(name, UINT64_MAX, "c"), ErrorReason::kUploadOffset);
+  EXPECT_EQ(WriteError(name, 0, std::string(1000, 'x')), ErrorReason::kUploadOffset);
+  EXPECT_EQ(store_.Get(name)->committed_bytes, 2u);
+}
+
+TEST_F(UploadStoreTest, AWrongHashEndsTheUpload) {
+  const std::string name = Create(3, Sha256("abc"));
+  EXPECT_EQ(WriteError(name, 0, "abd"), ErrorReason::kUploadChecksum);
+  EXPECT_EQ(WriteError(name, 0, "abc"), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(store_.usage().count, 0u);
+}
+
+TEST_F(UploadStoreTest, OnlyACompleteUploadOfThatCircuitIsTakenAndOnlyOnce) {
+  const std::string name = Create(3);
+  Write(name, 0, "ab");
+  EXPECT_EQ(engine::GetReason(store_.Take(name, "c").status()), ErrorReason::kUploadIncomplete);
+  Write(name, 2, "c");
+  EXPECT_EQ(engine::GetReason(store_.Take(name, "other").status()), ErrorReason::kRequestInvalid);
+  EXPECT_TRUE(store_.Take(name, "c").ok());
+  EXPECT_EQ(engine::GetReason(store_.Take(name, "c").status()), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(WriteError(name, 0, "a"), ErrorReason::kUploadUnknown);
+}
+
+TEST_F(UploadStoreTest, WhatIsPutBackIsThereUnderItsName) {
+  const std::string name = Create(3, Sha256("abc"));
+  Write(name, 0, "abc");
+  auto taken = store_.Take(name, "c");
+  ASSERT_TRUE(taken.ok());
+  store_.PutBack(*std::move(taken));
+
+  EXPECT_EQ(store_.Get(name)->committed_bytes, 3u);
+  EXPECT_EQ(TakeBytes(name), "abc");
+}
+
+TEST_F(UploadStoreTest, WhatIsPutBackIsWipedIfThereIsNoRoomByNow) {
+  const std::string name = Create(60);
+  Write(name, 0, std::string(60, 'x'));
+  auto taken = store_.Take(name, "c");
+  ASSERT_TRUE(taken.ok());
+  Create(90);
+  store_.PutBack(*std::move(taken));
+
+  EXPECT_EQ(engine::GetReason(store_.Get(name).status()), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(store_.usage().bytes, 90u);
+}
+
+TEST_F(UploadStoreTest, BothBoundsHoldAndTellWhenToComeBack) {
+  Create(50);
+  Create(50);
+  const auto too_many_bytes =
+      store_.Create({.circuit = "c", .size_bytes = 1, .sha256 = "", .reservation = {}}).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(too_many_bytes));
+  EXPECT_EQ(engine::GetReason(too_many_bytes), ErrorReason::kQueueFull);
+  EXPECT_TRUE(engine::GetRetryDelay(too_many_bytes).has_value());
+
+  UploadStore few({.count_max = 1, .bytes_max = 100, .idle_timeout = seconds(60)}, clock_);
+  ASSERT_TRUE(few.Create({.circuit = "c", .size_bytes = 1, .sha256 = "", .reservation = {}}).ok());
+  EXPECT_EQ(engine::GetReason(
+                few.Create({.circuit = "c", .size_bytes = 1, .sha256 = "", .reservation = {}}).status()),
+            ErrorReason::kQueueFull);
+}
+
+TEST_F(UploadStoreTest, WhatCanNeverFitIsRefusedForGood) {
+  const auto status =
+      store_.Create({.circuit = "c", .size_bytes = 101, .sha256 = "", .reservation = {}}).status();
+  EXPECT_EQ(engine::GetReason(status), ErrorReason::kMessageTooLarge);
+  EXPECT_FALSE(engine::GetRetryDelay(status).has_value());
+}
+
+TEST_F(UploadStoreTest, AnIdleUploadEndsAndABusyOneStays) {
+  const std::string idle = Create(10);
+  const std::string busy = Create(10);
+  clock_.Advance(seconds(40));
+  Write(busy, 0, "a");
+  clock_.Advance(seconds(20));
+  store_.EndIdle(clock_.Now());
+
+  EXPECT_EQ(engine::GetReason(store_.Get(idle).status()), ErrorReason::kUploadUnknown);
+  EXPECT_TRUE(store_.Get(busy).ok());
+  EXPECT_EQ(store_.Get(busy)->expiry, clock_.Now() + seconds(40));
+  EXPECT_EQ(count_, 1);
+  EXPECT_EQ(bytes_, 10);
+}
+
+TEST_F(UploadStoreTest, ADeletedUploadIsGone) {
+  const std::string name = Create(10);
+  EXPECT_TRUE(store_.Delete(name).ok());
+  EXPECT_EQ(engine::GetReason(store_.Delete(name)), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(store_.usage().count, 0u);
+}
+
+TEST_F(UploadStoreTest, NamesCannotBeGuessed) {
+  std::set<std::string> names;
+  for (int i = 0; i < 100; ++i) {
+    const std::string name = Create(1);
+    EXPECT_EQ(name.size(), std::string("uploads/").size() + 32);
+    names.insert(name);
+    ASSERT_TRUE(store_.Delete(name).ok());
+  }
+  EXPECT_EQ(names.size(), 100u);
+  EXPECT_EQ(engine::GetReason(store_.Get("").status()), ErrorReason::kUploadUnknown);
+}
+
+TEST_F(UploadStoreTest, ItsReservationGoesWithTheUpload) {
+  engine::Admission admission({.jobs_max = 1, .witness_bytes_max = 100});
+  auto reservation = admission.Reserve(10, /*with_job_slot=*/true);
+  ASSERT_TRUE(reservation.ok());
+  const auto info =
+      store_.Create({.circuit = "c", .size_bytes = 10, .sha256 = "", .reservation = *std::move(reservation)});
+  ASSERT_TRUE(info.ok());
+  EXPECT_EQ(admission.usage().jobs, 1u);
+  store_.ReleaseJobSlot(info->name);
+  EXPECT_EQ(admission.usage().jobs, 0u);
+  EXPECT_EQ(admission.usage().witness_bytes, 10u);
+  clock_.Advance(seconds(60));
+  store_.EndIdle(clock_.Now());
+  EXPECT_EQ(admission.usage().witness_bytes, 0u);
+}
+
+TEST_F(UploadStoreTest, ManyThreadsFillOneUploadWithoutHarm) {
+  const std::string whole(100, 'w');
+  const std::string name = Create(100, Sha256(whole));
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (uint64_t offset = 0; offset < 100; offset += 10) {
+        while (!store_.Write(name, offset, whole.substr(offset, 10)).ok()) std::this_thread::yield();
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+
+  EXPECT_EQ(TakeBytes(name), whole);
+}
+
+}  // namespace
+}  // namespace proofmill::server
