@@ -1,11 +1,7 @@
 #!/usr/bin/env python3
-"""The oracle against facts that it did not make: published constants, group and pairing laws, proofs of snarkjs.
-
-  oracle_test.py [CASES_FOLDER]     also the cases with files there that are small (mul3, sj-mul3)
-"""
+"""The oracle against facts that it did not make: published constants, group and pairing laws, keys of snarkjs."""
 
 import os
-import sys
 import unittest
 
 from bn254 import G1, G2, Q, R
@@ -16,7 +12,7 @@ from pairing import product_is_one
 from special_circuits import CIRCUITS, draw, satisfied, scrambled
 from twist_points import point_of_small_cofactor_order, point_outside_the_subgroup
 
-CASES_FOLDER = None
+CASES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "vectors", "cases")
 
 # From the description of the file formats, which took them from snarkjs; not made by this program.
 DOCUMENTED_ROOTS = {
@@ -120,11 +116,9 @@ class Prover(unittest.TestCase):
         self.assertEqual(read_wtns(write_wtns(witness)), witness)
 
     def test_keys_of_snarkjs_prove_and_verify(self):
-        if CASES_FOLDER is None:
-            self.skipTest("no cases folder given")
         for name in ("mul3", "sj-mul3"):
-            key = read_zkey(read_file(CASES_FOLDER, name, "circuit.zkey"))
-            witness = read_wtns(read_file(CASES_FOLDER, name, "witness.wtns"))
+            key = read_zkey(read_file(CASES, name, "circuit.zkey"))
+            witness = read_wtns(read_file(CASES, name, "witness.wtns"))
 
             self.assertTrue(verify(key, witness, prove(key, witness, R - 1, 2)), name)
 
@@ -135,6 +129,4 @@ def read_file(*path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        CASES_FOLDER = sys.argv.pop(1)
     unittest.main()
