@@ -8,13 +8,13 @@ SERVER_PID=""
 SERVER_READY_SECONDS_MAX=60
 
 server_start() {
-  local program=$1 folder=$2 log=$2/server.log ports=$2/ports.json deadline
+  local program=$1 folder=$2 log=$2/server.log ports=$2/ports deadline
   shift 2
   rm -f "${ports}"
   nohup "${program}" serve --port_file "${ports}" "$@" >"${log}" 2>&1 </dev/null &
   SERVER_PID=$!
   deadline=$((SECONDS + SERVER_READY_SECONDS_MAX))
-  until [[ -s ${ports} ]]; do
+  until grep -q "^metrics=" "${ports}" 2>/dev/null; do
     server_must_live "${log}"
     [[ ${SECONDS} -lt ${deadline} ]] || server_give_up "${log}" "did not open its listeners"
     sleep 0.1
@@ -31,7 +31,7 @@ server_start() {
 
 # server_address FILE NAME: the address of a listener in the port file.
 server_address() {
-  sed -nE "s/.*\"$2\": *\"([^\"]+)\".*/\1/p" "$1"
+  sed -n "s/^$2=//p" "$1"
 }
 
 server_must_live() {
