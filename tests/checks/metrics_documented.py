@@ -8,7 +8,7 @@ import sys
 
 TYPE = re.compile(r"^# TYPE (\S+) (\S+)$", re.MULTILINE)
 SAMPLE = re.compile(r"^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{([^}]*)\})? ", re.MULTILINE)
-ROW = re.compile(r"^\| `(proofmill_[a-z0-9_]+)` \| (\w+) \| ([^|]*) \|", re.MULTILINE)
+ROW = re.compile(r"^\| `(proofmill_[a-z0-9_]+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="')
 HISTOGRAM_SUFFIX = re.compile(r"_(bucket|sum|count)$")
 
