@@ -16,6 +16,8 @@ cd "${PROJECT_ROOT}"
 BUILD_ROOT=${PROOFMILL_BUILD_ROOT:-${PROJECT_ROOT}/build}
 BUILD=${BUILD_ROOT}/release
 JOBS=${PROOFMILL_JOBS:-$(nproc)}
+# With ccache: lets a clone in another folder use what was compiled before.
+export CCACHE_BASEDIR=${CCACHE_BASEDIR:-${PROJECT_ROOT}} CCACHE_NOHASHDIR=1
 PROGRAM=${BUILD}/cli/proofmill
 CIRCUITS=deploy/examples/circuits
 CIRCUIT=epoch-key-lite

@@ -19,11 +19,16 @@ grpcurl() {
 }
 
 # run_block NAME: runs the README's block as a script, each line of which must succeed, with the addresses of the running server.
+# Its output goes to NAME.log and is shown if the block fails.
 run_block() {
-  local script
+  local script log=${WORK}/$1.log
   script=$(python3 "${PROJECT_ROOT}/tests/checks/readme_block.py" "${PROJECT_ROOT}/README.md" "$1" |
     sed "s/127\.0\.0\.1:50051/${SERVER_DATA}/g; s/127\.0\.0\.1:50052/${SERVER_ADMIN}/g; s/127\.0\.0\.1:9464/${SERVER_METRICS}/g")
-  (cd "${WORK}" && PROJECT_ROOT=${PROJECT_ROOT} bash -Eeuo pipefail -c "$(declare -f grpcurl)"$'\n'"${script}" </dev/null)
+  (cd "${WORK}" && PROJECT_ROOT=${PROJECT_ROOT} bash -Eeuo pipefail -c "$(declare -f grpcurl)"$'\n'"${script}") </dev/null >"${log}" 2>&1 || {
+    tail -n 20 "${log}"
+    return 1
+  }
+  echo "README: $1: $(wc -l <"${log}") lines of output"
 }
 
 rm -rf "${WORK}"
