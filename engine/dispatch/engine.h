@@ -37,7 +37,7 @@
 namespace proofmill::engine {
 
 struct EngineOptions {
-  CircuitRegistry::Options circuits;
+  CircuitRegistry::Options circuits = {};
   // Jobs that may wait, and uploads that have a place in the queue.
   size_t jobs_max = 256;
   // Witnesses in memory: being received, waiting and running.
