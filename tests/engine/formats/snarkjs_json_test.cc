@@ -78,7 +78,8 @@ TEST(PublicJsonTest, TheTextOfSnarkjsComesBackByteForByte) {
 
 TEST(PublicJsonTest, NoSignalsIsAnEmptyArrayAndNullIsReadAsOne) {
   EXPECT_EQ(PublicToJson({}), "[]");
-  for (const char* text : {"[]", "[\n]", "null", SnarkjsText("big1", "public.json").c_str()}) {
+  for (const std::string& text :
+       {std::string("[]"), std::string("[\n]"), std::string("null"), SnarkjsText("big1", "public.json")}) {
     const auto signals = ParsePublicJson(text, 0);
     ASSERT_OK(signals);
     EXPECT_TRUE(signals->empty());
