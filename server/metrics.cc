@@ -1,20 +1,16 @@
 #include "server/metrics.h"
 
-#include <algorithm>
-#include <exception>
-#include <functional>
-#include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "engine/backend/backend.h"
 #include "engine/base/mutex.h"
-#include "prometheus/exposer.h"
+#include "engine/base/status_macros.h"
 #include "prometheus/text_serializer.h"
-#include "server/listen_address.h"
 #include "server/metric_series.h"
+#include "server/metrics_endpoint.h"
 
 namespace proofmill::server {
 namespace {
@@ -165,7 +161,7 @@ struct Metrics::Parts {
   std::set<std::string, std::less<>> circuits ABSL_GUARDED_BY(mu);
 
   // Last, so that it ends first: nothing is scraped while the rest goes.
-  std::optional<prometheus::Exposer> exposer;
+  std::unique_ptr<MetricsEndpoint> endpoint;
 };
 
 // Makes the series that have no event of their own to begin with, so that rates are right from the first one
@@ -191,19 +187,8 @@ Metrics::Metrics(const BuildInfo& build, const Bounds& bounds) : parts_(std::mak
 Metrics::~Metrics() = default;
 
 absl::StatusOr<std::string> Metrics::Serve(const std::string& address) {
-  try {
-    // One thread: a scrape is short, and two scrapers may wait for each other.
-    parts_->exposer.emplace(address, 1);
-    parts_->exposer->RegisterCollectable(parts_->registry);
-    const std::vector<int> ports = parts_->exposer->GetListeningPorts();
-    auto bound = ParseListenAddress(address);
-    if (ports.empty() || !bound.ok()) return absl::UnavailableError(absl::StrCat("cannot bind ", address));
-    bound->port = static_cast<uint16_t>(ports.front());
-    return bound->ToString();
-  } catch (const std::exception& e) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot bind the metrics listener to ", address, ": ", e.what()));
-  }
+  PROOFMILL_ASSIGN_OR_RETURN(parts_->endpoint, MetricsEndpoint::Start(address, parts_->registry));
+  return parts_->endpoint->address();
 }
 
 std::string Metrics::Text() const {

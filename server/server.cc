@@ -26,6 +26,11 @@ namespace {
 
 using std::chrono::milliseconds;
 
+// How long new jobs are refused with a reason before the listener ends. A call that reaches gRPC 1.51 between
+// its shutdown and the client's hearing of it ends as CANCELLED, which looks like no refusal at all; so
+// clients are told before, and those that wait for their next try are quiet in that moment.
+constexpr absl::Duration kRefusalTime = absl::Milliseconds(100);
+
 milliseconds ToMilliseconds(absl::Duration duration) {
   return milliseconds(absl::ToInt64Milliseconds(duration));
 }
@@ -174,6 +179,8 @@ void Server::Drain(const std::function<void(absl::Duration)>& wait) {
   parts_->engine->health().SetDraining();
   wait(parts_->config.drain_delay);
   parts_->log.Info("drain", {{"step", "refuse_new_jobs"}});
+  parts_->engine->BeginDrain();
+  wait(kRefusalTime);
   Stop(parts_->config.shutdown_grace);
 }
 

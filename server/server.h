@@ -46,7 +46,8 @@ class Server {
 
   engine::Engine& engine();
 
-  // Ends the service; see above. `wait` is called with the drain delay, and sleeps for it. Idempotent.
+  // Ends the service; see above. `wait` is called first with the drain delay and then, when new jobs are
+  // refused, with a short time for telling so; it sleeps for them. Idempotent.
   void Drain(const std::function<void(absl::Duration)>& wait);
 
  private:

@@ -164,9 +164,12 @@ absl::Status ProveStreamCall::SubmitUploaded() {
            .deadline = deadline_,
            .done = [self](absl::StatusOr<engine::ProveResult> result) { self->End(std::move(result)); },
            .progress = [self](const engine::Progress& progress) { self->OnProgress(progress); }}));
+  const engine::Progress progress = ticket->progress();
   engine::MutexLock lock(mu_);
   ticket_ = std::move(ticket);
   if (cancelled_) ticket_->Cancel();
+  // The engine tells of changes; this is what there was before the first one.
+  if (!progress_heard_ && progress.state == engine::JobState::kQueued) progress_ = progress;
   return absl::OkStatus();
 }
 
@@ -238,6 +241,7 @@ void ProveStreamCall::OnProgress(const engine::Progress& progress) {
     engine::MutexLock lock(mu_);
     if (outcome_.has_value() || progress.state == engine::JobState::kDone) return;
     progress_ = progress;
+    progress_heard_ = true;
   }
   Pump();
 }

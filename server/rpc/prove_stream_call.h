@@ -93,6 +93,7 @@ class ProveStreamCall final : public grpc::ServerBidiReactor<v1::ProveStreamRequ
   std::optional<v1::Admitted> admitted_ ABSL_GUARDED_BY(mu_);      // to be sent
   std::optional<engine::Progress> progress_ ABSL_GUARDED_BY(mu_);  // to be sent; a newer one replaces it
   std::optional<absl::StatusOr<engine::ProveResult>> outcome_ ABSL_GUARDED_BY(mu_);
+  bool progress_heard_ ABSL_GUARDED_BY(mu_) = false;
   bool handling_ ABSL_GUARDED_BY(mu_) = false;  // a message is being looked at
   bool sending_ ABSL_GUARDED_BY(mu_) = false;
   bool finished_ ABSL_GUARDED_BY(mu_) = false;
