@@ -60,7 +60,7 @@ std::vector<U256> EdgeIntegers() {
   };
   std::vector<U256> out = {{}, offset({}, 1), offset({}, 2), offset({}, 3)};
   for (const int64_t by : {-1, -2, -3}) out.push_back(offset(Params::kModulus, by));
-  for (const uint32_t k : {32, 64, 128, 192, 253}) {
+  for (const uint32_t k : {32u, 64u, 128u, 192u, 253u}) {
     for (const int64_t by : {-1, 0, 1}) out.push_back(offset(PowerOfTwo(k), by));
   }
   U256 half = offset(Params::kModulus, -1);

@@ -25,7 +25,7 @@ TYPED_TEST_SUITE(FixedBaseTest, Coordinates);
 TYPED_TEST(FixedBaseTest, MultipliesTheBaseByEveryScalar) {
   const Affine<TypeParam> base = Multiple<TypeParam>(12345);
   const FixedBaseTable<TypeParam> table(base);
-  for (const size_t threads : {1, 3}) {
+  for (const size_t threads : {1u, 3u}) {
     ThreadArena arena(threads);
     std::vector<Affine<TypeParam>> out(this->scalars_.size());
 

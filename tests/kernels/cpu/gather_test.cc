@@ -48,7 +48,7 @@ class GatherTest : public testing::Test {
   void ExpectOraclesRows(size_t rows) {
     const Matrix matrix(terms_, rows);
     const std::vector<U256> expected = oracle::Gather(terms_, witness_, rows, Fr::kModulus);
-    for (const size_t threads : {1, 2, 7}) {
+    for (const size_t threads : {1u, 2u, 7u}) {
       std::vector<Fr> out(rows, Fr::FromUint64(99));  // whatever was there is overwritten
       ThreadArena arena(threads);
 

@@ -111,12 +111,12 @@ using Coordinates = testing::Types<Fq, Fq2>;
 TYPED_TEST_SUITE(MsmTest, Coordinates);
 
 TYPED_TEST(MsmTest, IsTheOraclesSumForEveryPatternOfScalarsAndBases) {
-  for (const size_t n : {0, 1, 2, 31, 32, 33}) {
+  for (const size_t n : {0u, 1u, 2u, 31u, 32u, 33u}) {
     for (const auto& [bases_name, bases] : this->BaseSets(n)) {
       for (const ScalarPattern& pattern : ScalarPatterns()) {
         const std::vector<U256> scalars = this->Scalars(pattern, n);
         const auto expected = oracle::Msm(bases.data(), scalars.data(), nullptr, n);
-        for (const uint32_t window_bits : {0, 2, 3, 5, 8}) {
+        for (const uint32_t window_bits : {0u, 2u, 3u, 5u, 8u}) {
           ASSERT_EQ(Msm<TypeParam>(bases.data(), scalars.data(), nullptr, n, {.window_bits = window_bits}),
                     expected)
               << n << " terms, scalars: " << pattern.name << ", bases: " << bases_name << ", " << window_bits

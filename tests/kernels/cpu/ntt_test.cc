@@ -125,7 +125,7 @@ TEST_P(NttTest, AnyNumberOfThreadsGivesTheSame) {
   domain_.InverseToBitReversed(expected.data());
   domain_.ScaleToCosetFromBitReversed(expected.data());
   domain_.ForwardFromBitReversed(expected.data());
-  for (const size_t threads : {1, 3, 17}) {
+  for (const size_t threads : {1u, 3u, 17u}) {
     ThreadArena arena(threads);
     std::vector<Fr> values = coefficients_;
 

@@ -30,9 +30,9 @@ bool Meet(std::atomic<size_t>& arrived, size_t count) {
 }
 
 TEST(ParallelForTest, CoversTheRangeOnceInChunksOfTheGrain) {
-  for (const size_t threads : {1, 2, 3, 5, 17}) {
-    for (const size_t size : {1, 2, 7, 100, 1000}) {
-      for (const size_t grain : {1, 3, 100, 5000}) {
+  for (const size_t threads : {1u, 2u, 3u, 5u, 17u}) {
+    for (const size_t size : {1u, 2u, 7u, 100u, 1000u}) {
+      for (const size_t grain : {1u, 3u, 100u, 5000u}) {
         std::mutex mutex;
         std::set<std::pair<size_t, size_t>> chunks;
         ThreadArena arena(threads);
@@ -95,7 +95,7 @@ TEST(ParallelForTest, ABodysExceptionReachesTheCallerAndTheArenaStaysUsable) {
       });
     });
   };
-  for (const size_t bad : {0, 50, 99}) {
+  for (const size_t bad : {0u, 50u, 99u}) {
     try {
       fail_at(bad);
       ADD_FAILURE() << "no exception";
@@ -150,7 +150,7 @@ TEST(ThreadArenaTest, RunsAsManyBodiesAtOnceAsItHasThreads) {
 }
 
 TEST(ThreadArenaTest, NeverRunsMoreBodiesAtOnceThanItHasThreads) {
-  for (const size_t threads : {1, 2, 4}) {
+  for (const size_t threads : {1u, 2u, 4u}) {
     ThreadArena arena(threads);
     std::atomic<size_t> running{0}, most{0};
 
@@ -171,7 +171,7 @@ TEST(ThreadArenaTest, NeverRunsMoreBodiesAtOnceThanItHasThreads) {
 }
 
 TEST(ThreadArenaTest, TellsItsSizeToCodeInside) {
-  for (const size_t threads : {1, 2, 7}) {
+  for (const size_t threads : {1u, 2u, 7u}) {
     ThreadArena arena(threads);
     EXPECT_EQ(arena.threads(), threads);
     size_t inside = 0, in_body = 0;

@@ -41,7 +41,7 @@ TEST(SignedDigitsTest, DigitsAddUpToTheScalarAndStayInRangeForEveryWindowSize) {
     const SignedDigits digits(window_bits, 254);
     std::vector<U256> scalars = EdgeIntegers<FrParams>();
     for (int i = 0; i < 20; ++i) scalars.push_back(RandomBelow<FrParams>(random));
-    for (const uint64_t less : {0, 1}) scalars.push_back(AllWindowsHalf(window_bits, 254, less));
+    for (const uint64_t less : {0u, 1u}) scalars.push_back(AllWindowsHalf(window_bits, 254, less));
     for (const U256& scalar : scalars) {
       ASSERT_EQ(Recompose(digits, scalar), Fr::FromPlain(scalar)) << window_bits;
       for (uint32_t w = 0; w < digits.windows(); ++w) {

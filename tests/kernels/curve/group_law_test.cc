@@ -19,7 +19,7 @@ class GroupLawTest : public testing::Test {
 
   // Infinity, small multiples of the generator with their negatives, and one far away.
   GroupLawTest() : points_{Point::Infinity()} {
-    for (uint64_t k : {1, 2, 3, 4, 7}) {
+    for (uint64_t k : {1u, 2u, 3u, 4u, 7u}) {
       points_.push_back(Multiple<F>(k));
       points_.push_back(-Multiple<F>(k));
     }

@@ -97,10 +97,11 @@ TYPED_TEST(FieldLawTest, CompoundAssignmentsAreTheOperators) {
 TYPED_TEST(FieldLawTest, AnOperandMayBeAssignedToItself) {
   for (const TypeParam& a : this->samples_) {
     TypeParam x = a;
-    x *= x;
+    const TypeParam& same = x;
+    x *= same;
     ASSERT_EQ(x, a * a);
     x = a;
-    x -= x;
+    x -= same;
     ASSERT_TRUE(x.IsZero());
   }
 }

@@ -54,7 +54,7 @@ TEST(LimbsTest, BytesGoBothWaysInBothOrders) {
 }
 
 TEST(LimbsTest, BitReadsAcrossLimbs) {
-  for (const uint32_t k : {0, 1, 63, 64, 127, 128, 191, 192, 255}) {
+  for (const uint32_t k : {0u, 1u, 63u, 64u, 127u, 128u, 191u, 192u, 255u}) {
     const U256 x = PowerOfTwo(k);
     for (uint32_t i = 0; i < 256; ++i) ASSERT_EQ(x.Bit(i), i == k ? 1u : 0u);
   }
