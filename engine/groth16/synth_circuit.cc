@@ -50,8 +50,11 @@ Fr SynthCircuit::Coefficient(uint32_t i, uint64_t term) const {
   return Fr::FromMontgomery(x);
 }
 
-uint32_t SynthCircuit::AnyWireBefore(uint32_t i, uint64_t purpose) const {
-  return static_cast<uint32_t>(Random(i, purpose) % Output(i));
+// Never `taken`: circom names no wire twice in a combination, and of such a pair the witness check of snarkjs
+// sees only the last.
+uint32_t SynthCircuit::AnyWireBefore(uint32_t i, uint64_t purpose, uint32_t taken) const {
+  const uint32_t wire = static_cast<uint32_t>(Random(i, purpose) % Output(i));
+  return wire == taken ? (wire + 1) % Output(i) : wire;
 }
 
 // A wire of the bits profile that holds a bit: the output of a row before i that is not dense. REQUIRES: i >
@@ -76,12 +79,12 @@ uint32_t SynthCircuit::SecondOperand(uint32_t i) const {
 void SynthCircuit::DenseRow(uint32_t i, ConstraintRow& row) const {
   const uint32_t out = Output(i);
   row.a.push_back({out - 2, Coefficient(i, 0)});
-  row.a.push_back({AnyWireBefore(i, kTermA), Coefficient(i, 1)});
+  row.a.push_back({AnyWireBefore(i, kTermA, out - 2), Coefficient(i, 1)});
   row.b.push_back({out - 1, Coefficient(i, 2)});
   if (i < first_output_) {
     row.b.push_back({i, Coefficient(i, 3)});
   } else if (Random(i, kHasTermB) % 2 == 0) {
-    row.b.push_back({AnyWireBefore(i, kTermB), Coefficient(i, 3)});
+    row.b.push_back({AnyWireBefore(i, kTermB, out - 1), Coefficient(i, 3)});
   }
   row.c.push_back({out, Fr::One()});
 }
@@ -89,7 +92,7 @@ void SynthCircuit::DenseRow(uint32_t i, ConstraintRow& row) const {
 void SynthCircuit::DenseRowAmongBits(uint32_t i, ConstraintRow& row) const {
   const uint32_t before = i < kDenseSpacing ? first_output_ - 1 : Output(i - kDenseSpacing);
   row.a.push_back({before, Coefficient(i, 0)});
-  row.a.push_back({AnyWireBefore(i, kTermA), Coefficient(i, 1)});
+  row.a.push_back({AnyWireBefore(i, kTermA, before), Coefficient(i, 1)});
   row.b.push_back({before, Coefficient(i, 2)});
   if (Random(i, kHasTermB) % 2 == 0) row.b.push_back({0, Coefficient(i, 3)});
   row.c.push_back({Output(i), Fr::One()});

@@ -43,7 +43,7 @@ class SynthCircuit final : public ConstraintSystem {
   kernels::Fr Coefficient(uint32_t i, uint64_t term) const;
 
   uint32_t Output(uint32_t i) const { return first_output_ + i; }
-  uint32_t AnyWireBefore(uint32_t i, uint64_t purpose) const;
+  uint32_t AnyWireBefore(uint32_t i, uint64_t purpose, uint32_t taken) const;
   uint32_t AnyBitBefore(uint32_t i, uint64_t purpose) const;
   uint32_t SecondOperand(uint32_t i) const;
   void DenseRow(uint32_t i, ConstraintRow& row) const;

@@ -76,6 +76,21 @@ class OurSetup(ExchangeTest):
                     self.check_exchange(key, witness)
                     self.check_contribution(key, witness)
 
+    def test_every_synthetic_witness_satisfies_its_circuit_and_each_has_public_signals_of_its_own(self):
+        for profile in ("dense", "bits"):
+            shape = ("--log2_domain", 8, "--profile", profile, "--seed", 2)
+            circuit, key = self.path("synth.r1cs"), self.path("synth.zkey")
+            self.assert_success(proofmill("synth", *shape, "--r1cs", circuit, key, self.path("0.wtns")))
+            signals = set()
+            for seed in range(1, 4):
+                witness = self.path("other.wtns")
+                self.assert_success(proofmill("synth", *shape, "--witness_only", "--witness_seed", seed, witness))
+                self.assertIs(self.judge.ask("checkWitness", r1cs=circuit, wtns=witness), True)
+                self.check_exchange(key, witness)
+                signals.add(json.dumps(read_json(self.path("our_public.json"))))
+
+            self.assertEqual(len(signals), 3)
+
     def test_one_seed_gives_one_key_and_another_seed_another(self):
         circuit = os.path.join(self.special_folder, "all_public.r1cs")
         keys = []
