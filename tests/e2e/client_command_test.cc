@@ -1,0 +1,180 @@
+// `proofmill client` against the real service, with and without TLS.
+
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "engine/formats/snarkjs_json.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+#include "tests/e2e/certificates.h"
+#include "tests/e2e/server_process.h"
+
+namespace proofmill::e2e {
+namespace {
+
+using ::testing::HasSubstr;
+
+void Write(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
+
+class ClientCommandTest : public ::testing::Test {
+ protected:
+  ClientCommandTest() {
+    engine::SynthOptions options;
+    options.log2_domain = 6;
+    options.n_public = 2;
+    circuits_.Add("c", options);
+    options.seed = 5;
+    circuits_.Add("other", options);
+    Write(File("w.wtns"), circuits_.Wtns("c", 9));
+    Write(File("vk.json"), engine::VerificationKeyToJson(circuits_.vkey("c")));
+    Write(File("other_vk.json"), engine::VerificationKeyToJson(circuits_.vkey("other")));
+  }
+
+  std::string File(const std::string& name) const { return folder_.File(name); }
+
+  // Runs `proofmill client WORDS` against `server`.
+  Outcome Client(const ServerProcess& server, std::vector<std::string> words) {
+    words.insert(words.begin(), "client");
+    words.push_back("--target=" + server.data());
+    return Proofmill(words);
+  }
+  Outcome Prove(const ServerProcess& server, std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"prove", File("w.wtns"), File("proof.json"), File("public.json")});
+    return Client(server, flags);
+  }
+
+  CircuitFolder circuits_;
+  TemporaryFolder folder_;
+};
+
+TEST_F(ClientCommandTest, AProofIsMadeOverEveryWayAndVerifies) {
+  ServerProcess server(circuits_.path());
+
+  for (const std::string way : {"--unary", "--stream", "--upload"}) {
+    const Outcome run = Prove(server, {"--circuit=c", way, "--verify_with=" + File("vk.json")});
+
+    EXPECT_EQ(run.ending.exit_code, 0) << run.err;
+    const Outcome verify = Proofmill({"verify", File("vk.json"), File("public.json"), File("proof.json")});
+    EXPECT_EQ(verify.out, "OK\n") << verify.err;
+  }
+  server.Stop();
+}
+
+TEST_F(ClientCommandTest, AProofThatDoesNotVerifyUnderTheGivenKeyIsNotWritten) {
+  ServerProcess server(circuits_.path());
+
+  const Outcome run = Prove(server, {"--circuit=c", "--verify_with=" + File("other_vk.json")});
+
+  EXPECT_EQ(run.ending.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("does not verify"));
+  EXPECT_FALSE(FileExists(File("proof.json")));
+  EXPECT_FALSE(FileExists(File("public.json")));
+  server.Stop();
+}
+
+TEST_F(ClientCommandTest, RefusalsNameTheReasonInOneLine) {
+  ServerProcess server(circuits_.path());
+  Write(File("w.wtns"), circuits_.Wtns("c", 9).substr(0, 500));
+
+  const Outcome malformed = Prove(server, {"--circuit=c"});
+  const Outcome unknown = Prove(server, {"--circuit=nobody"});
+
+  EXPECT_EQ(malformed.ending.exit_code, 2);
+  EXPECT_THAT(malformed.err, ::testing::MatchesRegex("proofmill client prove: WITNESS_[A-Z]+: [^\n]+\n"));
+  EXPECT_EQ(unknown.ending.exit_code, 2);
+  EXPECT_THAT(unknown.err, ::testing::MatchesRegex("proofmill client prove: CIRCUIT_UNKNOWN: [^\n]+\n"));
+  EXPECT_FALSE(FileExists(File("proof.json")));
+  server.Stop();
+}
+
+TEST_F(ClientCommandTest, VerifySaysOkOrInvalid) {
+  ServerProcess server(circuits_.path());
+  ASSERT_EQ(Prove(server, {"--circuit=c"}).ending.exit_code, 0);
+
+  const Outcome good = Client(server, {"verify", "--circuit=c", File("public.json"), File("proof.json")});
+  const Outcome bad = Client(server, {"verify", "--circuit=other", File("public.json"), File("proof.json")});
+
+  EXPECT_EQ(std::make_pair(good.ending.exit_code, good.out), std::make_pair(0, std::string("OK\n")))
+      << good.err;
+  EXPECT_EQ(std::make_pair(bad.ending.exit_code, bad.out), std::make_pair(1, std::string("INVALID\n")))
+      << bad.err;
+  server.Stop();
+}
+
+TEST_F(ClientCommandTest, CircuitsAndStatusAreTablesAndJson) {
+  ServerProcess server(circuits_.path());
+
+  const Outcome table = Client(server, {"circuits"});
+  const auto list = nlohmann::json::parse(Client(server, {"circuits", "--json"}).out, nullptr, false);
+  const Outcome status = Client(server, {"status"});
+  const auto status_json = nlohmann::json::parse(Client(server, {"status", "--json"}).out, nullptr, false);
+
+  EXPECT_THAT(table.out, HasSubstr("circuit  state"));
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0]["id"], "c");
+  EXPECT_EQ(list[0]["state"], "ready");
+  EXPECT_EQ(list[0]["public_signals"], 2);
+  EXPECT_EQ(list[0]["insecure_test_setup"], true);
+  EXPECT_EQ(status.ending.exit_code, 0);
+  EXPECT_THAT(status.out, HasSubstr("ready: serving\n"));
+  EXPECT_EQ(status_json["ready"], true);
+  EXPECT_EQ(status_json["circuits"].size(), 2u);
+  server.Stop();
+}
+
+TEST_F(ClientCommandTest, HealthIsAnExitCodeOnBothListeners) {
+  ServerProcess server(circuits_.path());
+
+  for (const std::string service : {"", "started", "live"}) {
+    const Outcome data = Client(server, {"health", "--service=" + service});
+    const Outcome admin =
+        Proofmill({"client", "health", "--service=" + service, "--target=" + server.admin()});
+
+    EXPECT_EQ(std::make_pair(data.ending.exit_code, data.out), std::make_pair(0, std::string("serving\n")))
+        << data.err;
+    EXPECT_EQ(admin.ending.exit_code, 0) << admin.err;
+  }
+  EXPECT_EQ(Client(server, {"health", "--service=nobody"}).ending.exit_code, 2);
+  server.Stop();
+  EXPECT_EQ(Client(server, {"health"}).ending.exit_code, 3) << "there is nobody any more";
+}
+
+TEST_F(ClientCommandTest, MutualTlsLetsInWhoHasACertificateOfTheAuthority) {
+  const Authority authority("test authority"), stranger("another authority");
+  const Authority::Identity service = authority.Issue("prover"), client = authority.Issue("wallet"),
+                            intruder = stranger.Issue("wallet");
+  Write(File("ca.pem"), authority.CertificatePem());
+  Write(File("server.pem"), service.certificate_pem);
+  Write(File("server.key"), service.key_pem);
+  Write(File("client.pem"), client.certificate_pem);
+  Write(File("client.key"), client.key_pem);
+  Write(File("intruder.pem"), intruder.certificate_pem);
+  Write(File("intruder.key"), intruder.key_pem);
+  ServerProcess server(circuits_.path(),
+                       {"--tls_cert=" + File("server.pem"), "--tls_key=" + File("server.key"),
+                        "--tls_client_ca=" + File("ca.pem")});
+  const std::string ca = "--ca=" + File("ca.pem");
+
+  const Outcome good =
+      Prove(server, {"--circuit=c", ca, "--cert=" + File("client.pem"), "--key=" + File("client.key")});
+  EXPECT_EQ(good.ending.exit_code, 0) << good.err;
+  for (const std::vector<std::string>& flags :
+       {std::vector<std::string>{},
+        {ca},
+        {ca, "--cert=" + File("intruder.pem"), "--key=" + File("intruder.key")}}) {
+    std::vector<std::string> words = {"health", "--deadline=5s"};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const Outcome refused = Client(server, words);
+    EXPECT_EQ(refused.ending.exit_code, 3) << refused.out << refused.err;
+  }
+  server.Stop();
+}
+
+}  // namespace
+}  // namespace proofmill::e2e
