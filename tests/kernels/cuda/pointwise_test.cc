@@ -7,39 +7,17 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "tests/kernels/cuda/device_vector.h"
 #include "tests/kernels/elements.h"
 
 namespace proofmill::kernels {
 namespace {
 
-// A vector of Fr in device memory.
-class DeviceVector {
- public:
-  explicit DeviceVector(const std::vector<Fr>& values) : n_(values.size()) {
-    EXPECT_EQ(cudaMalloc(&data_, n_ * sizeof(Fr)), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(data_, values.data(), n_ * sizeof(Fr), cudaMemcpyHostToDevice), cudaSuccess);
-  }
-  ~DeviceVector() { cudaFree(data_); }
-  DeviceVector(const DeviceVector&) = delete;
-  DeviceVector& operator=(const DeviceVector&) = delete;
-
-  Fr* data() const { return static_cast<Fr*>(data_); }
-  std::vector<Fr> Download() const {
-    std::vector<Fr> out(n_);
-    EXPECT_EQ(cudaMemcpy(out.data(), data_, n_ * sizeof(Fr), cudaMemcpyDeviceToHost), cudaSuccess);
-    return out;
-  }
-
- private:
-  const size_t n_;
-  void* data_ = nullptr;
-};
-
-class PointwiseTest : public testing::Test {
+class PointwiseTest : public GpuTest {
  protected:
   void SetUp() override {
-    int devices = 0;
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "skipped: no GPU";
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
     // All pairs of edge values, then random ones, then a tail that no block size divides.
     const std::vector<Fr> edges = Elements<Fr>::Edge();
     Random random(16);
@@ -58,7 +36,7 @@ class PointwiseTest : public testing::Test {
 };
 
 TEST_F(PointwiseTest, ProductsAreThoseOfTheHost) {
-  const DeviceVector a(a_), b(b_), out(c_);
+  const DeviceVector<Fr> a(a_), b(b_), out(c_);
 
   ASSERT_EQ(LaunchPointwiseMul(a.data(), b.data(), out.data(), a_.size(), nullptr), cudaSuccess);
 
@@ -67,7 +45,7 @@ TEST_F(PointwiseTest, ProductsAreThoseOfTheHost) {
 }
 
 TEST_F(PointwiseTest, ProductsMayReplaceAnOperand) {
-  const DeviceVector a(a_), b(b_);
+  const DeviceVector<Fr> a(a_), b(b_);
 
   ASSERT_EQ(LaunchPointwiseMul(a.data(), b.data(), a.data(), a_.size(), nullptr), cudaSuccess);
 
@@ -76,7 +54,7 @@ TEST_F(PointwiseTest, ProductsMayReplaceAnOperand) {
 }
 
 TEST_F(PointwiseTest, ProductsLessAThirdVectorAreThoseOfTheHost) {
-  const DeviceVector a(a_), b(b_), c(c_);
+  const DeviceVector<Fr> a(a_), b(b_), c(c_);
 
   ASSERT_EQ(LaunchPointwiseMulSub(a.data(), b.data(), c.data(), c.data(), a_.size(), nullptr), cudaSuccess);
 

@@ -1,0 +1,163 @@
+// Sums of multiples on a device against the host's, over sizes, windows, resident multiples and the ways in
+// which witnesses are spread. Without a GPU every test is skipped, and says so.
+
+#include "kernels/cuda/msm.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "kernels/cpu/msm.h"
+#include "tests/kernels/cuda/device_vector.h"
+#include "tests/kernels/elements.h"
+
+namespace proofmill::kernels {
+namespace {
+
+// n different multiples of the generator; every fourth pair is equal and opposite.
+template <typename F>
+std::vector<Affine<F>> Bases(size_t n) {
+  std::vector<Xyzz<F>> points(n);
+  Xyzz<F> next = Xyzz<F>::FromAffine(Generator<F>::kValue);
+  for (size_t i = 0; i < n; ++i) {
+    points[i] = i % 8 == 1 ? -points[i - 1] : (i % 8 == 3 ? points[i - 1] : next);
+    next += Generator<F>::kValue;
+  }
+  std::vector<Affine<F>> out(n);
+  if (n != 0) BatchToAffine(points.data(), out.data(), n);
+  return out;
+}
+
+// Uploads bases, makes their multiples, sums, and joins the bucket sets.
+template <typename F>
+Xyzz<F> DeviceMsm(const MsmShape& shape, const std::vector<Affine<F>>& bases,
+                  const std::vector<U256>& scalars, const std::vector<uint32_t>& index) {
+  uint32_t slices_max = 0;
+  size_t bytes = 0;
+  EXPECT_EQ(MsmSlicesMax<F>(&slices_max), cudaSuccess);
+  EXPECT_EQ(MsmWorkspaceBytes<F>(shape, slices_max, &bytes), cudaSuccess);
+  const DeviceVector<uint8_t> memory(bytes);
+  MsmWorkspace<F> workspace;
+  EXPECT_EQ(MsmCutWorkspace<F>(shape, slices_max, memory.data(), &workspace), cudaSuccess);
+
+  const size_t n = bases.size();
+  const DeviceVector<Affine<F>> tables(n * shape.tables);
+  if (n != 0) cudaMemcpy(tables.data(), bases.data(), n * sizeof(Affine<F>), cudaMemcpyHostToDevice);
+  for (uint32_t t = 1; t < shape.tables; ++t) {
+    EXPECT_EQ(LaunchMsmTableStep<F>(tables.data() + (t - 1) * n, tables.data() + t * n, shape.bases,
+                                    shape.window_bits * shape.sets(), nullptr),
+              cudaSuccess);
+  }
+  const DeviceVector<U256> device_scalars(scalars);
+  const DeviceVector<uint32_t> device_index(index);
+  const DeviceVector<Xyzz<F>> result(shape.sets());
+  EXPECT_EQ(LaunchMsmDigits<F>(shape, device_scalars.data(), index.empty() ? nullptr : device_index.data(),
+                               workspace, nullptr),
+            cudaSuccess);
+  uint32_t entries = 0;
+  EXPECT_EQ(cudaMemcpy(&entries, workspace.counters, sizeof(entries), cudaMemcpyDeviceToHost), cudaSuccess);
+  EXPECT_LE(entries, shape.entries_max());
+  EXPECT_EQ(LaunchMsmSum<F>(shape, tables.data(), entries, workspace, result.data(), nullptr), cudaSuccess);
+  const std::vector<Xyzz<F>> sets = result.Download();
+  Xyzz<F> sum = Xyzz<F>::Infinity();
+  for (size_t g = sets.size(); g-- > 0;) {
+    for (uint32_t k = 0; k < shape.window_bits; ++k) sum = sum.Double();
+    sum += sets[g];
+  }
+  return sum;
+}
+
+struct Spread {
+  std::string name;
+  std::function<U256(size_t i, Random&)> scalar;
+};
+
+std::vector<Spread> Spreads() {
+  U256 minus_one = Fr::kModulus;
+  minus_one.limb[0] -= 1;
+  const U256 one{{1, 0, 0, 0}};
+  Random random(5);
+  const U256 same = RandomBelow<FrParams>(random);
+  const auto uniform = [](size_t, Random& r) { return RandomBelow<FrParams>(r); };
+  return {{"uniform", uniform},
+          {"all zero", [](size_t, Random&) { return U256{}; }},
+          {"all zero but one", [=](size_t i, Random&) { return i == 0 ? same : U256{}; }},
+          {"all one", [=](size_t, Random&) { return one; }},
+          {"all r - 1", [=](size_t, Random&) { return minus_one; }},
+          {"all the same", [=](size_t, Random&) { return same; }},
+          {"2^253", [](size_t, Random&) { return PowerOfTwo(253); }},
+          {"64 bits",
+           [](size_t, Random& r) {
+             return U256{{r(), 0, 0, 0}};
+           }},
+          {"bits",
+           [=](size_t, Random& r) {
+             return U256{{r() % 2, 0, 0, 0}};
+           }},
+          {"one in ten full", [=](size_t i, Random& r) {
+             return i % 10 == 0 ? uniform(i, r) : U256{{r() % 2, 0, 0, 0}};
+           }}};
+}
+
+template <typename F>
+class CudaMsmTest : public GpuTest {
+ protected:
+  void Check(size_t n, uint32_t window_bits, uint32_t tables, const Spread& spread) {
+    SCOPED_TRACE(testing::Message() << n << " bases, window " << window_bits << ", " << tables
+                                    << " multiples, " << spread.name);
+    Random random(n);
+    std::vector<U256> scalars(n);
+    for (size_t i = 0; i < n; ++i) scalars[i] = spread.scalar(i, random);
+    const std::vector<Affine<F>> bases = Bases<F>(n);
+    MsmShape shape;
+    shape.bases = static_cast<uint32_t>(n);
+    shape.window_bits = window_bits;
+    shape.tables = tables == 0 ? shape.windows() : tables;
+
+    const Xyzz<F> got = DeviceMsm<F>(shape, bases, scalars, {});
+
+    EXPECT_EQ(got, Msm(bases.data(), scalars.data(), nullptr, n));
+  }
+};
+using CoordinateFields = testing::Types<Fq, Fq2>;
+TYPED_TEST_SUITE(CudaMsmTest, CoordinateFields);
+
+TYPED_TEST(CudaMsmTest, EverySpreadOfScalarsIsExact) {
+  for (const Spread& spread : Spreads()) this->Check(3000, 10, 0, spread);
+}
+
+TYPED_TEST(CudaMsmTest, EverySizeIsExact) {
+  for (const size_t n : {0, 1, 2, 31, 32, 33, 127, 128, 129, 1000}) this->Check(n, 7, 0, Spreads()[0]);
+}
+
+TYPED_TEST(CudaMsmTest, EveryWindowIsExact) {
+  for (uint32_t window = kMsmWindowBitsMin; window <= 17; ++window) this->Check(300, window, 0, Spreads()[0]);
+}
+
+TYPED_TEST(CudaMsmTest, FewerResidentMultiplesGiveTheSameSum) {
+  for (const uint32_t tables : {1u, 2u, 3u, 7u, 13u}) this->Check(300, 8, tables, Spreads()[0]);
+}
+
+TYPED_TEST(CudaMsmTest, ManyTermsInOneBucketAreExact) {
+  for (const size_t spread : {3, 5, 8, 9}) this->Check(100000, 13, 1, Spreads()[spread]);
+}
+
+TYPED_TEST(CudaMsmTest, AnIndexPicksTheScalars) {
+  Random random(3);
+  std::vector<U256> scalars(50);
+  for (U256& s : scalars) s = RandomBelow<FrParams>(random);
+  const std::vector<uint32_t> index = {49, 0, 7, 7, 13};
+  const auto bases = Bases<TypeParam>(index.size());
+  MsmShape shape;
+  shape.bases = static_cast<uint32_t>(index.size());
+  shape.window_bits = 5;
+  shape.tables = shape.windows();
+
+  const auto got = DeviceMsm<TypeParam>(shape, bases, scalars, index);
+
+  EXPECT_EQ(got, Msm(bases.data(), scalars.data(), index.data(), index.size()));
+}
+
+}  // namespace
+}  // namespace proofmill::kernels
