@@ -1,5 +1,6 @@
 // LoadProvingKey(): from a path to an audited key.
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <new>
@@ -14,6 +15,7 @@
 #include "engine/base/status_macros.h"
 #include "engine/formats/file.h"
 #include "engine/formats/snarkjs_json.h"
+#include "engine/groth16/host_memory.h"
 #include "engine/groth16/proving_key.h"
 
 namespace proofmill::engine {
@@ -107,10 +109,26 @@ absl::StatusOr<AuditReport> Audit(const std::string& path, const Zkey& zkey, con
   return report;
 }
 
+// Refuses a key that would not fit, after reading its header alone. A header that cannot be read is left to
+// ReadZkey() to complain about.
+absl::Status CheckMemory(const RandomAccessFile& file, const KeyOptions& options) {
+  const absl::StatusOr<ZkeyHeader> header = ReadZkeyHeader(file);
+  const std::optional<uint64_t> available =
+      options.memory_bytes_max.has_value() ? options.memory_bytes_max : AvailableHostMemory();
+  if (!header.ok() || !available.has_value()) return absl::OkStatus();
+  const uint64_t needed = KeyLoadBytesMax(*header, file.size());
+  if (needed <= *available) return absl::OkStatus();
+  return WithReason(
+      absl::ResourceExhaustedError(absl::StrCat(file.name(), ": loading the key takes up to ", needed,
+                                                " bytes of memory, of which ", *available, " are available")),
+      ErrorReason::kOutOfMemory);
+}
+
 absl::StatusOr<std::shared_ptr<const ProvingKey>> Load(const std::string& path, const KeyOptions& options,
                                                        KeyLoadTimes& times) {
   auto start = std::chrono::steady_clock::now();
   PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file, RandomAccessFile::Open(path));
+  PROOFMILL_RETURN_IF_ERROR(CheckMemory(*file, options));
   absl::StatusOr<Zkey> zkey = ReadZkey(*file, {.file_bytes_max = options.file_bytes_max});
   if (!zkey.ok()) return WithKeyReason(zkey.status());
   times.read_seconds = SecondsSince(start);
@@ -127,6 +145,17 @@ absl::StatusOr<std::shared_ptr<const ProvingKey>> Load(const std::string& path, 
 }
 
 }  // namespace
+
+// Beside the file's own bytes there is at one time: in the audit 64 bytes a wire for sums and 44 for random
+// combinations, and 8 a row; or in regrouping 36 bytes a coefficient and 16 a row; or, when the records of
+// section 4 are gone, a second copy of the largest section. Kernels' scratch is below the audit's share.
+uint64_t KeyLoadBytesMax(const ZkeyHeader& header, uint64_t file_size) {
+  const uint64_t wires = header.n_vars;
+  const uint64_t rows = header.domain_size;
+  const uint64_t audit = 192 * wires + 8 * rows;
+  const uint64_t regroup = 36 * header.n_coefs + 16 * rows;
+  return file_size + std::max(audit, regroup) + (uint64_t{4} << 20);
+}
 
 absl::StatusOr<std::shared_ptr<const ProvingKey>> LoadProvingKey(const std::string& path,
                                                                  const KeyOptions& options,

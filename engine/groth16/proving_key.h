@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,8 +106,13 @@ struct KeyOptions {
   bool audit = true;  // off only for tools that look at a key and make no proof with it
   // Compared with the key's own. When unset, a verification key file beside the key is looked for.
   std::optional<VerificationKey> expected_vk = std::nullopt;
-  uint64_t file_bytes_max = UINT64_MAX;
+  uint64_t file_bytes_max = std::numeric_limits<uint64_t>::max();
+  // A key that needs more while it loads is refused. Unset: what the system has available.
+  std::optional<uint64_t> memory_bytes_max = std::nullopt;
 };
+
+// An upper bound of the memory that LoadProvingKey() takes for such a key at any time.
+uint64_t KeyLoadBytesMax(const ZkeyHeader& header, uint64_t file_size);
 
 struct KeyLoadTimes {
   double read_seconds = 0;
@@ -121,7 +127,8 @@ struct KeyLoadTimes {
 // so it counts only where NAME.zkey is the one key in DIR; elsewhere a difference is only a warning.
 //
 // Errors as ReadZkey() (with reason kKeyMalformed where the content is at fault) and AuditZkey();
-// RESOURCE_EXHAUSTED (reason kOutOfMemory) when memory cannot be had. `times` may be null.
+// RESOURCE_EXHAUSTED (reason kOutOfMemory) when memory cannot be had; the message names the bytes. `times`
+// may be null.
 absl::StatusOr<std::shared_ptr<const ProvingKey>> LoadProvingKey(const std::string& path,
                                                                  const KeyOptions& options = {},
                                                                  KeyLoadTimes* times = nullptr);

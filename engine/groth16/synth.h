@@ -3,8 +3,8 @@
 //
 // constraints = 2^K - n_public - 1, so that the domain is exactly 2^K; every constraint defines one wire, so
 // there are 2^K + 2 wires; 3 or 4 coefficients (section 4 records) a constraint.
-//   dense  witness values uniform in Fr; only one wire at infinity in B1 and B2 beside the unused ones (below
-//          1 %, from K = 8 on).
+//   dense  witness values uniform in Fr; only the last wire at infinity in B1 and B2 (when there are at least
+//          n_public + 3 constraints).
 //   bits   45 % zeros, 45 % ones, 10 % full-size values; a third of the wires at infinity in B1 and B2.
 // The circuit depends on log2_domain, profile, n_public and seed; the witness also on witness_seed. Public
 // signals are inputs drawn from witness_seed, so two witness seeds have different public signals.

@@ -185,6 +185,21 @@ TEST_F(LoadProvingKeyTest, AFileLargerThanAllowedIsRefused) {
   EXPECT_TRUE(absl::IsResourceExhausted(LoadProvingKey(Case("mul3", "circuit.zkey"), options).status()));
 }
 
+TEST_F(LoadProvingKeyTest, AKeyThatNeedsMoreMemoryThanThereIsIsRefusedWithNumbers) {
+  const std::string path = Case("bound_eq", "circuit.zkey");
+  const uint64_t file_size = ReadBytes(path).size();
+  KeyOptions options;
+  options.memory_bytes_max = file_size;
+  const auto refused = LoadProvingKey(path, options);
+  ExpectError(refused, absl::StatusCode::kResourceExhausted, std::to_string(file_size) + " are available");
+  EXPECT_EQ(GetReason(refused.status()), ErrorReason::kOutOfMemory);
+
+  const auto header = Read(ReadBytes(path)).header;
+  options.memory_bytes_max = KeyLoadBytesMax(header, file_size);
+  EXPECT_OK(LoadProvingKey(path, options));
+  EXPECT_LE(*options.memory_bytes_max, 2 * file_size + (uint64_t{64} << 20));
+}
+
 TEST_F(LoadProvingKeyTest, WithoutTheAuditFlagsAreStillSet) {
   WriteBytes(folder_.Path("circuit.zkey"), MakeKeyBytes(DomainTwo()));
   EXPECT_EQ(GetReason(Load("circuit.zkey").status()), ErrorReason::kKeyUnsafe);
