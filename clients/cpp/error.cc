@@ -72,7 +72,10 @@ std::optional<absl::Duration> RetryDelay(const absl::Status& status) {
 
 bool IsRetryable(const absl::Status& status) {
   if (status.ok() || status.GetPayload(kNeverPayload)) return false;
-  return absl::IsUnavailable(status) || RetryDelay(status).has_value();
+  // This library cancels no call, so a CANCELLED that the service does not explain is a server that was
+  // shutting down: gRPC drops calls so that no handler has seen yet.
+  const bool dropped = absl::IsCancelled(status) && ErrorReason(status).empty();
+  return dropped || absl::IsUnavailable(status) || RetryDelay(status).has_value();
 }
 
 }  // namespace proofmill::client

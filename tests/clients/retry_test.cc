@@ -22,6 +22,15 @@ TEST(RetrierTest, ABadRequestIsNotTriedAgain) {
   EXPECT_EQ(retrier.NextDelay(absl::OkStatus(), kStart), std::nullopt);
 }
 
+TEST(RetrierTest, ACallThatAServerDroppedOnItsWayOutIsTriedAgain) {
+  Retrier retrier({}, kStart + absl::Hours(1));
+  absl::Status explained = absl::CancelledError("given up");
+  explained.SetPayload("proofmill/reason", absl::Cord("CANCELLED"));
+
+  EXPECT_NE(retrier.NextDelay(absl::CancelledError("CANCELLED"), kStart), std::nullopt);
+  EXPECT_EQ(retrier.NextDelay(explained, kStart), std::nullopt);
+}
+
 TEST(RetrierTest, AdviceOfTheServiceIsKeptInFullWithAtMostAQuarterOnTop) {
   Retrier retrier({}, kStart + absl::Hours(1));
   const absl::Status full = WithAdvice(absl::ResourceExhaustedError("full"), absl::Milliseconds(300));
