@@ -109,13 +109,13 @@ absl::Status AtomicFile::Commit() {
   // The data goes to the disk before the name: after a power cut there is the old file or the whole new one.
   if (!temporary_.empty() && fsync(fd_) != 0) return ErrnoStatus(errno, "flush");
   if (close(std::exchange(fd_, -1)) != 0) {
-    const absl::Status status = ErrnoStatus(errno, "close");
+    absl::Status status = ErrnoStatus(errno, "close");
     if (!temporary_.empty()) unlink(temporary_.c_str());
     return status;
   }
   if (temporary_.empty()) return absl::OkStatus();
   if (rename(temporary_.c_str(), target_.c_str()) != 0) {
-    const absl::Status status = ErrnoStatus(errno, "rename");
+    absl::Status status = ErrnoStatus(errno, "rename");
     unlink(temporary_.c_str());
     return status;
   }

@@ -27,12 +27,13 @@ constexpr uint32_t kConstraintsSection = 2;
 constexpr uint32_t kLabelsSection = 3;
 constexpr uint32_t kCustomGateListSection = 4;
 constexpr uint32_t kCustomGateUsesSection = 5;
-constexpr uint64_t kHeaderBytes = kFieldHeaderBytes + 4 * 4 + 8 + 4;
+constexpr uint64_t kHeaderBytes =
+    kFieldHeaderBytes + 4 * sizeof(uint32_t) + sizeof(uint64_t) + sizeof(uint32_t);
 // A header over another field is longer; this much is read to name the field.
 constexpr uint64_t kHeaderBytesMax = 256;
 constexpr size_t kTermBytes = 4 + sizeof(U256);
 // Three linear combinations without a term.
-constexpr uint64_t kConstraintBytesMin = 3 * 4;
+constexpr uint64_t kConstraintBytesMin = 3 * sizeof(uint32_t);
 constexpr size_t kWriteBytes = size_t{1} << 20;
 
 absl::Status CheckWireCounts(const std::string& label, const R1cs& r1cs) {

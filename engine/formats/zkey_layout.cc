@@ -18,7 +18,8 @@ using kernels::G1Affine;
 using kernels::G2Affine;
 
 constexpr uint64_t kProtocolBytes = 4;
-constexpr uint64_t kHeaderBytes = 2 * kFieldHeaderBytes + 3 * 4 + 3 * sizeof(G1Affine) + 3 * sizeof(G2Affine);
+constexpr uint64_t kHeaderBytes =
+    2 * kFieldHeaderBytes + 3 * sizeof(uint32_t) + 3 * sizeof(G1Affine) + 3 * sizeof(G2Affine);
 static_assert(kHeaderBytes == 660);
 // A header over a wider field is longer; this much is read to name the field.
 constexpr uint64_t kHeaderBytesMax = 2048;

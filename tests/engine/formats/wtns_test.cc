@@ -46,7 +46,7 @@ TEST(WtnsTest, WhatIsWrittenIsWhatCircomWrites) {
 
   const SecretBuffer<uint8_t> written = SerializeWtns(values);
   EXPECT_EQ(Bytes(written.begin(), written.end()), bytes);
-  EXPECT_EQ(bytes.size(), kWtnsHeaderBytes + 7 * 32);
+  EXPECT_EQ(bytes.size(), kWtnsHeaderBytes + size_t{7} * 32);
 
   const TestFolder folder;
   ASSERT_OK(WriteWtns(folder.Path("w.wtns"), values));
@@ -155,7 +155,7 @@ const Row kRows[] = {
        w[2].resize(192);
      },
      ErrorReason::kWitnessLength, "wrong number of witness values: expected 7, got 6"},
-    {"LastValuePlusR", [](Container& w) { AddR(w[2], 6 * 32); }, ErrorReason::kWitnessNotCanonical,
+    {"LastValuePlusR", [](Container& w) { AddR(w[2], size_t{6} * 32); }, ErrorReason::kWitnessNotCanonical,
      "witness value 6 is not canonical"},
     {"PublicValuePlusR", [](Container& w) { AddR(w[2], 32); }, ErrorReason::kWitnessNotCanonical,
      "witness value 1 is not canonical"},

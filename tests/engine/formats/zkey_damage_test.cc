@@ -140,7 +140,7 @@ const Row kRows[] = {
      StatusCode::kInvalidArgument, "record 0: constraint: expected below 8, got 8"},
     {"CoefficientConstraintMax", [](Container& k) { SetU32(k[4], kConstraint, ~0u); },
      StatusCode::kInvalidArgument, "constraint: expected below 8, got 4294967295"},
-    {"CoefficientSignal", [](Container& k) { SetU32(k[4], kSignal + 44 * 8, 7); },
+    {"CoefficientSignal", [](Container& k) { SetU32(k[4], kSignal + size_t{44} * 8, 7); },
      StatusCode::kInvalidArgument, "record 8: signal: expected below 7, got 7"},
     {"CoefficientSignalMax", [](Container& k) { SetU32(k[4], kSignal, ~0u); }, StatusCode::kInvalidArgument,
      "signal: expected below 7, got 4294967295"},
