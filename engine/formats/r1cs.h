@@ -22,7 +22,7 @@
 namespace proofmill::engine {
 
 // Compressed rows: the terms of row i are [row_offsets[i], row_offsets[i + 1]) of `wires` and `values`, in
-// the order of the file. Terms may repeat a wire and may be zero. An unset matrix has no rows and no offsets.
+// the order of the file. Terms may repeat a wire and may be zero.
 struct R1csMatrix {
   HostBuffer<uint64_t> row_offsets;  // n_constraints + 1
   HostBuffer<uint32_t> wires;        // below n_wires

@@ -179,6 +179,18 @@ TEST(ZkeyTest, TheOrderOfSectionsAndForeignSectionsDoNotMatter) {
   }
 }
 
+// snarkjs issues 252 and 309: section 8 has length 0 when no wire is private.
+TEST(ZkeyTest, AKeyWhoseWiresAreAllPublicHasNoCPoints) {
+  Container file = Container::FromFile(CasePath("mul3", "circuit.zkey"));
+  SetU32(file[2], 76, 6);  // nPublic
+  file[3].resize(size_t{7} * 64);
+  file[8].clear();
+  const auto zkey = ReadZkey(SourceOf(file.Serialize()));
+  ASSERT_OK(zkey);
+  EXPECT_TRUE(zkey->c.empty());
+  EXPECT_EQ(zkey->ic.size(), 7u);
+}
+
 TEST(ZkeyTest, UnsortedAndRepeatedCoefficientsAreKept) {
   Container file = Container::FromFile(CasePath("mul3", "circuit.zkey"));
   Bytes& section = file[4];
