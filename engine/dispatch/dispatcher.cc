@@ -1,5 +1,6 @@
 #include "engine/dispatch/dispatcher.h"
 
+#include <new>
 #include <utility>
 
 #include "engine/base/error_reason.h"
@@ -19,8 +20,12 @@ absl::Status Expired() {
 }
 
 absl::Status Draining() {
-  return WithReason(absl::UnavailableError("the service shut down before the proof was done"),
-                    ErrorReason::kDraining);
+  return WithReason(absl::UnavailableError("the service is shutting down"), ErrorReason::kDraining);
+}
+
+absl::Status OutOfMemory() {
+  return WithReason(absl::ResourceExhaustedError("there is no memory for another job"),
+                    ErrorReason::kOutOfMemory);
 }
 
 absl::Status NoDevice() {
@@ -51,6 +56,7 @@ void Dispatcher::Stop() {
   {
     // A Cancel() on another thread may have taken its ticket off and not posted the answer yet.
     MutexLock lock(mu_);
+    stopping_ = true;
     while (unanswered_ != 0) all_answered_.Wait(mu_);
   }
   answer_box_.Stop();
@@ -69,19 +75,21 @@ absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(std::shared_ptr<Job> 
                                                            Clock::time_point deadline,
                                                            Ticket::Callbacks callbacks, const Admit& admit) {
   auto ticket = std::make_shared<Ticket>(weak_from_this(), deadline, std::move(callbacks));
+  {
+    MutexLock lock(mu_);
+    // From Stop() on nobody would give the answer that a repeated request gets without a worker.
+    if (stopping_) return Draining();
+    ++unanswered_;
+  }
   // Attached before anybody else can see the job, so that it is never left without a ticket meanwhile.
   ticket->Bind(job);
   job->Attach(ticket);
-  {
-    MutexLock lock(mu_);
-    ++unanswered_;
+  absl::Status status;
+  try {
+    status = FindOrEnqueue(job, digest, ticket, admit);
+  } catch (const std::bad_alloc&) {
+    status = OutOfMemory();
   }
-  absl::StatusOr<bool> found = false;
-  if (digest.has_value()) found = FindSame(job, *digest, ticket);
-  if (found.ok() && *found) return ticket;
-  absl::Status status = found.status();
-  if (status.ok()) status = admit(*job);
-  if (status.ok()) status = Push(job);
   if (!status.ok()) {
     Refuse(*job, *ticket, status);
     return status;
@@ -90,10 +98,22 @@ absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(std::shared_ptr<Job> 
   return ticket;
 }
 
-absl::Status Dispatcher::Push(const std::shared_ptr<Job>& job) {
+absl::Status Dispatcher::FindOrEnqueue(const std::shared_ptr<Job>& job,
+                                       const std::optional<RequestDigest>& digest,
+                                       const std::shared_ptr<Ticket>& ticket, const Admit& admit) {
+  if (digest.has_value()) {
+    PROOFMILL_ASSIGN_OR_RETURN(const bool found, FindSame(job, *digest, ticket));
+    if (found) return absl::OkStatus();
+  }
+  PROOFMILL_RETURN_IF_ERROR(admit(*job));
   // The count goes up before a worker can bring it down.
   observer_.OnQueueDepthChange(job->priority(), 1);
-  absl::Status status = queue_.Push(job);
+  absl::Status status;
+  try {
+    status = queue_.Push(job);
+  } catch (const std::bad_alloc&) {
+    status = OutOfMemory();
+  }
   if (!status.ok()) observer_.OnQueueDepthChange(job->priority(), -1);
   return status;
 }
@@ -113,7 +133,6 @@ absl::StatusOr<bool> Dispatcher::FindSame(const std::shared_ptr<Job>& job, const
     ticket->Bind(known->job);
     if (known->job->Attach(ticket)) {
       job->Finish();
-      answer_box_.Watch(ticket);
       return true;
     }
     // It ended just now: look again, either for its result or to take its place.

@@ -50,7 +50,8 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
 
   // Starts the answering thread.
   void Start();
-  // Answers what was posted, then joins the thread. REQUIRES: no worker is running. Idempotent.
+  // Refuses new jobs, answers what was posted, then joins the thread. REQUIRES: no worker is running, and
+  // AbandonAll() was called. Idempotent.
   void Stop();
   // Does what the answering thread would do now, on the calling thread; false if there was nothing to do. For
   // simulations, instead of Start().
@@ -62,7 +63,8 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   // Takes a new job, with one ticket, into the queue if `admit` agrees; or refuses it, and then no callback
   // is called. When `digest` is set and the job's request id stands for the same content already, the ticket
   // is for that job or its result; `admit` is not asked then, and `job` is dropped.
-  //   ALREADY_EXISTS REQUEST_ID_CONFLICT; UNAVAILABLE DRAINING or NO_DEVICE; what `admit` returns
+  //   ALREADY_EXISTS REQUEST_ID_CONFLICT; UNAVAILABLE DRAINING or NO_DEVICE; RESOURCE_EXHAUSTED
+  //   OUT_OF_MEMORY; what `admit` returns
   absl::StatusOr<std::shared_ptr<Ticket>> Submit(std::shared_ptr<Job> job,
                                                  const std::optional<RequestDigest>& digest,
                                                  Clock::time_point deadline, Ticket::Callbacks callbacks,
@@ -89,6 +91,8 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   void PlacesChanged() { answer_box_.PlacesChanged(); }
 
  private:
+  absl::Status FindOrEnqueue(const std::shared_ptr<Job>& job, const std::optional<RequestDigest>& digest,
+                             const std::shared_ptr<Ticket>& ticket, const Admit& admit);
   // Makes the request id of `job` stand for it, or finds what it stands for: true if `ticket` got that
   // instead.
   absl::StatusOr<bool> FindSame(const std::shared_ptr<Job>& job, const RequestDigest& digest,
@@ -98,7 +102,6 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   void Refuse(Job& job, Ticket& ticket, const absl::Status& status);
   // Takes `ticket` off its job and posts `status` for it; nothing if somebody else did before.
   void EndTicket(const std::shared_ptr<Ticket>& ticket, absl::Status status, DropReason reason);
-  absl::Status Push(const std::shared_ptr<Job>& job);
   // Ends jobs that were taken out of the queue, and a job that is out of it or runs, with `status` for their
   // tickets.
   void AbandonQueued(const std::vector<JobPtr>& jobs, const absl::Status& status,
@@ -117,6 +120,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   Mutex mu_;
   CondVar all_answered_;
   size_t unanswered_ ABSL_GUARDED_BY(mu_) = 0;  // tickets
+  bool stopping_ ABSL_GUARDED_BY(mu_) = false;
   std::thread thread_;
 };
 

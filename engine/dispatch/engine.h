@@ -102,6 +102,7 @@ class Engine {
   // Reserve():
   //   INVALID_ARGUMENT WITNESS_LENGTH, WITNESS_NOT_CANONICAL, WITNESS_MALFORMED, REQUEST_INVALID
   //   ALREADY_EXISTS REQUEST_ID_CONFLICT
+  // May throw std::bad_alloc; the request has been refused then.
   absl::StatusOr<std::shared_ptr<Ticket>> Submit(ProveRequest request, ProveCallback done,
                                                  ProgressCallback progress = nullptr);
 

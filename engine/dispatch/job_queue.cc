@@ -183,12 +183,15 @@ bool JobQueue::WaitUntilIdle(Clock::time_point deadline) {
 }
 
 void JobQueue::InsertLocked(Place place, JobPtr job) {
-  Level& level = levels_[static_cast<size_t>(job->priority())];
-  ++level.jobs;
-  level.expected += job->expected_run();
-  if (job->expected_run().count() == 0) ++level.unknown;
-  places_.emplace(job.get(), place);
+  const Job* const address = job.get();
+  // Only these two can throw, and neither leaves anything behind when it does.
+  places_.reserve(places_.size() + 1);
   jobs_.emplace(place, std::move(job));
+  places_.emplace(address, place);
+  Level& level = levels_[static_cast<size_t>(address->priority())];
+  ++level.jobs;
+  level.expected += address->expected_run();
+  if (address->expected_run().count() == 0) ++level.unknown;
 }
 
 JobPtr JobQueue::EraseLocked(std::map<Place, JobPtr>::iterator position) {

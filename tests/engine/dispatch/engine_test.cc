@@ -370,6 +370,20 @@ TEST_F(EngineTest, ShutdownAnswersWhatIsLeftWhenTheTimeIsOver) {
   queued.ExpectAnsweredOnce();
 }
 
+TEST_F(EngineTest, AfterShutdownNotEvenAKnownResultIsPromised) {
+  Start();
+  const Reply first, second;
+  ProveRequest request = Request(), repeated = Request();
+  request.request_id = repeated.request_id = "id";
+  ASSERT_TRUE(Submit(first, std::move(request)).ok());
+  ASSERT_TRUE(first.Wait().ok());
+
+  engine_->Shutdown(clock_.Now() + hours(1));
+
+  EXPECT_EQ(GetReason(Submit(second, std::move(repeated))), ErrorReason::kDraining);
+  EXPECT_FALSE(second.answered());
+}
+
 TEST_F(EngineTest, ShutdownGivesTakenWorkTheTimeItIsGiven) {
   Start({Held()});
   const Reply running, queued;

@@ -134,6 +134,9 @@ class Simulation {
     }
     EXPECT_LE(admission_.usage().jobs, admission_.limits().jobs_max);
     EXPECT_LE(admission_.usage().witness_bytes, admission_.limits().witness_bytes_max);
+    for (const JobPtr& job : dispatcher_->queue().InOrder()) {
+      EXPECT_FALSE(job->tickets().empty()) << "a job that nobody waits for takes up a place";
+    }
     for (const auto& request : taken_) {
       EXPECT_TRUE(request->answer.has_value() || clock_.Now() < request->deadline)
           << "expired and not answered";
@@ -154,6 +157,10 @@ class Simulation {
       job->DropWitness();
       dispatcher_->queue().Done(index);
       return true;
+    }
+    const auto spoiled = spoiled_on_.find(job.get());
+    if (spoiled != spoiled_on_.end()) {
+      EXPECT_NE(spoiled->second, index) << "run again on the device that spoiled it";
     }
     device.job = job;
     At(clock_.Now() + milliseconds(1 + Pick(kRunMax.count())), [this, index] { EndJob(index); });
@@ -182,7 +189,10 @@ class Simulation {
     } else if (faulty) {
       result = WithReason(absl::InternalError("fault"), ErrorReason::kDeviceFault);
     }
-    if (!faulty || job->WasRequeued() || !dispatcher_->queue().Requeue(index, job)) {
+    if (faulty && !job->WasRequeued() && dispatcher_->queue().Requeue(index, job)) {
+      spoiled_on_[job.get()] = index;
+      kept_.push_back(job);
+    } else {
       dispatcher_->Complete(*job, std::move(result));
       dispatcher_->queue().Done(index);
     }
@@ -208,6 +218,8 @@ class Simulation {
   std::shared_ptr<Dispatcher> dispatcher_;
   std::multimap<Clock::time_point, std::function<void()>> events_;
   std::vector<std::shared_ptr<Request>> taken_;
+  std::map<const Job*, size_t> spoiled_on_;
+  std::vector<JobPtr> kept_;  // so that no other job gets an address in the map
 };
 
 TEST(SimulationTest, EveryHistoryEndsWithOneAnswerForEverybodyAndNothingLeftBehind) {
