@@ -1,5 +1,6 @@
 #include "engine/dispatch/dispatcher.h"
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -275,6 +276,60 @@ TEST_F(DispatcherTest, AnIdWhoseJobWasGivenUpRunsAnew) {
   EXPECT_TRUE(absl::IsCancelled(first.Wait().status()));
   Finish(Start());
   EXPECT_TRUE(second.Wait().ok());
+}
+
+TEST_F(DispatcherTest, AnIdWhoseJobEndsJustNowRunsAnew) {
+  const Reply first, second;
+  Submit(first, {.id = "id"});
+  // As between the end of a job that was given up and the moment its id is freed.
+  const auto tickets = last_job_->Finish();
+  ASSERT_EQ(tickets.size(), 1u);
+
+  Submit(second, {.id = "id"});
+
+  dispatcher_->queue().Remove(*dispatcher_->queue().InOrder().front());
+  Finish(Start());
+  EXPECT_TRUE(second.Wait().ok());
+}
+
+TEST_F(DispatcherTest, AResultThatComesDuringAProgressCallbackWaitsForItsEnd) {
+  Latch inside, go_on;
+  std::atomic<bool> progress_ended{false}, result_came_after{false};
+  auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
+                                               .witness = FakeWitness(),
+                                               .reservation = {},
+                                               .priority = Priority::kNormal,
+                                               .tenant = "",
+                                               .request_id = "",
+                                               .enqueue_time = clock_.Now(),
+                                               .expected_run = {}});
+  Latch done;
+  ASSERT_TRUE(dispatcher_
+                  ->Submit(job, std::nullopt, clock_.Now() + seconds(1),
+                           {.done =
+                                [&](const absl::StatusOr<ProveResult>&) {
+                                  result_came_after = progress_ended.load();
+                                  done.Open();
+                                },
+                            .progress =
+                                [&](const Progress&) {
+                                  inside.Open();
+                                  EXPECT_TRUE(go_on.Wait());
+                                  progress_ended = true;
+                                }},
+                           AdmitAll)
+                  .ok());
+  ASSERT_EQ(Start(), job);
+  std::thread reporter([&] { dispatcher_->ReportProgress(*job); });
+  ASSERT_TRUE(inside.Wait());
+
+  Finish(job);
+  EXPECT_FALSE(done.IsOpen()) << "the other thread delivers it";
+  go_on.Open();
+  reporter.join();
+
+  EXPECT_TRUE(done.IsOpen());
+  EXPECT_TRUE(result_came_after);
 }
 
 TEST_F(DispatcherTest, WhoeverAttachedToAJobThatIsRefusedIsToldSo) {
