@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "clients/cpp/error.h"
 
@@ -11,6 +14,14 @@ namespace {
 
 // Advice of "at once" from a service that keeps refusing must not become a busy loop.
 constexpr absl::Duration kDelayMin = absl::Milliseconds(10);
+
+// A bare "deadline exceeded" hides what the time was spent on.
+absl::Status WithRefusal(const absl::Status& status, const absl::Status& refusal) {
+  if (refusal.ok() || !absl::IsDeadlineExceeded(status) || !ErrorReason(status).empty()) return status;
+  const std::string reason = ErrorReason(refusal);
+  return absl::DeadlineExceededError(absl::StrCat(status.message(), "; the attempt before failed with ",
+                                                  reason.empty() ? "" : reason + ": ", refusal.message()));
+}
 
 }  // namespace
 
@@ -35,11 +46,13 @@ std::optional<absl::Duration> Retrier::NextDelay(const absl::Status& error, absl
 }
 
 absl::Status Retrier::Run(const std::function<absl::Status()>& attempt) {
+  absl::Status refusal;  // of the attempt before
   while (true) {
     absl::Status status = attempt();
     if (status.ok()) return status;
     const std::optional<absl::Duration> delay = NextDelay(status, absl::Now());
-    if (!delay) return status;
+    if (!delay) return WithRefusal(status, refusal);
+    refusal = std::move(status);
     absl::SleepFor(*delay);
   }
 }

@@ -26,7 +26,8 @@ class Retrier {
   // An attempt got further than any before (bytes were committed), so failures are counted anew.
   void NoteProgress() { failures_ = 0; }
 
-  // Calls `attempt` until it succeeds or its error is final, and sleeps in between. Returns its last status.
+  // Calls `attempt` until it succeeds or its error is final, and sleeps in between. Returns its last status;
+  // if that is a deadline that passed, the text says why the attempt before failed.
   absl::Status Run(const std::function<absl::Status()>& attempt);
 
  private:

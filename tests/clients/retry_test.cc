@@ -96,6 +96,20 @@ TEST(RetrierTest, AServiceThatForbidsToTryAgainIsObeyed) {
   EXPECT_EQ(retrier.NextDelay(never, kStart), std::nullopt);
 }
 
+TEST(RetrierTest, ADeadlineThatPassedTellsWhyTheAttemptBeforeFailed) {
+  Retrier retrier({}, absl::InfiniteFuture());
+  absl::Status full = WithAdvice(absl::ResourceExhaustedError("64 jobs wait"), absl::Milliseconds(1));
+  full.SetPayload("proofmill/reason", absl::Cord("QUEUE_FULL"));
+  int attempts = 0;
+
+  const absl::Status status = retrier.Run([&]() -> absl::Status {
+    return ++attempts < 3 ? full : absl::DeadlineExceededError("Deadline Exceeded");
+  });
+
+  EXPECT_TRUE(absl::IsDeadlineExceeded(status));
+  EXPECT_EQ(status.message(), "Deadline Exceeded; the attempt before failed with QUEUE_FULL: 64 jobs wait");
+}
+
 TEST(RetrierTest, RunTriesAgainUntilItSucceeds) {
   RetryPolicy policy;
   policy.backoff_first = absl::Microseconds(1);

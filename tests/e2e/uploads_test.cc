@@ -45,7 +45,7 @@ class UploadsTest : public ::testing::Test {
     uint64_t resumed_from = 0;
     bool lost = false;
     options.on_progress = [&](const client::Progress& progress) {
-      lost = lost || progress.phase == client::Progress::Phase::kWaitingToRetry;
+      lost = lost || (progress.sent_bytes > 0 && progress.phase == client::Progress::Phase::kWaitingToRetry);
       if (lost && resumed_from == 0 && progress.phase == client::Progress::Phase::kSending) {
         resumed_from = progress.sent_bytes;
       }
