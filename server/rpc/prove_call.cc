@@ -5,9 +5,11 @@
 
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
+#include "proofmill/v1/prover.pb.h"
 #include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/rpc_status.h"
+#include "server/rpc/secret_message.h"
 #include "server/rpc/submit.h"
 
 namespace proofmill::server {
@@ -20,14 +22,16 @@ namespace {
 // members after the submission.
 class ProveCall final : public grpc::ServerUnaryReactor {
  public:
-  ProveCall(ServiceContext& services, grpc::CallbackServerContext& context, v1::ProveResponse& response)
+  ProveCall(ServiceContext& services, grpc::CallbackServerContext& context, grpc::ByteBuffer& response)
       : services_(services),
         context_(context),
         response_(response),
         record_(services, Method::kProve, context) {}
 
-  void Start(const v1::ProveRequest& request) {
-    TicketOr ticket = Submit(request);
+  void Start(const grpc::ByteBuffer& bytes) {
+    v1::ProveRequest request;
+    TicketOr ticket = ParseAndWipe(bytes, request) ? Submit(request) : InvalidRequest("not a ProveRequest");
+    WipeField(*request.mutable_groth16()->mutable_wtns());
     if (!ticket.ok()) {
       Finish(record_.End(ticket.status()));
       return;
@@ -71,14 +75,16 @@ class ProveCall final : public grpc::ServerUnaryReactor {
   void Complete(const absl::StatusOr<engine::ProveResult>& result) {
     if (result.ok()) {
       record_.SetResult(*result);
-      FillResult(*result, spec_.include_snarkjs_json, record_.request_id(), *response_.mutable_result());
+      v1::ProveResponse response;
+      FillResult(*result, spec_.include_snarkjs_json, record_.request_id(), *response.mutable_result());
+      response_ = Serialize(response);
     }
     Finish(record_.End(result.status()));
   }
 
   ServiceContext& services_;
   grpc::CallbackServerContext& context_;
-  v1::ProveResponse& response_;
+  grpc::ByteBuffer& response_;
   CallRecord record_;
   Spec spec_;
   engine::Mutex mu_;
@@ -89,10 +95,10 @@ class ProveCall final : public grpc::ServerUnaryReactor {
 }  // namespace
 
 grpc::ServerUnaryReactor* StartProve(ServiceContext& services, grpc::CallbackServerContext& context,
-                                     const v1::ProveRequest& request, v1::ProveResponse& response) {
+                                     const grpc::ByteBuffer& request, grpc::ByteBuffer& response) {
   auto* const call = new ProveCall(services, context, response);
   call->Start(request);
-  WipeField(request.groth16().wtns());
+  WipeThreadTraces();
   return call;
 }
 

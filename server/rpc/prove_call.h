@@ -4,16 +4,17 @@
 #define PROOFMILL_SERVER_RPC_PROVE_CALL_H_
 
 #include <grpcpp/server_context.h>
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
-#include "proofmill/v1/prover.pb.h"
 #include "server/rpc/service_context.h"
 
 namespace proofmill::server {
 
-// Takes the call and answers it in time. The witness in `request` is wiped before this returns.
+// Takes the call and answers it in time; request and response are the bytes of ProveRequest and
+// ProveResponse. The request is wiped before this returns.
 grpc::ServerUnaryReactor* StartProve(ServiceContext& services, grpc::CallbackServerContext& context,
-                                     const v1::ProveRequest& request, v1::ProveResponse& response);
+                                     const grpc::ByteBuffer& request, grpc::ByteBuffer& response);
 
 }  // namespace proofmill::server
 

@@ -8,6 +8,7 @@
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
 #include "server/rpc/rpc_status.h"
+#include "server/rpc/secret_message.h"
 #include "server/rpc/submit.h"
 
 namespace proofmill::server {
@@ -36,7 +37,7 @@ ProveStreamCall* ProveStreamCall::Start(ServiceContext& services, grpc::Callback
   call->self_ = call;
   services.metrics.AddStreams(1);
   services.reaper.Add(call);
-  call->StartRead(&call->request_);
+  call->StartRead(&call->request_bytes_);
   return call.get();
 }
 
@@ -61,7 +62,8 @@ void ProveStreamCall::OnReadDone(bool ok) {
     status = engine::WithReason(absl::ResourceExhaustedError(absl::StrCat("no memory: ", e.what())),
                                 ErrorReason::kOutOfMemory);
   }
-  if (request_.has_chunk()) WipeField(request_.chunk().data());
+  if (request_.has_chunk()) WipeField(*request_.mutable_chunk()->mutable_data());
+  WipeThreadTraces();
   bool more;
   {
     engine::MutexLock lock(mu_);
@@ -70,11 +72,12 @@ void ProveStreamCall::OnReadDone(bool ok) {
     if (!status.ok() && !outcome_.has_value()) outcome_ = status;
     more = ok && phase_ == Phase::kChunks && !outcome_.has_value();
   }
-  if (more) StartRead(&request_);
+  if (more) StartRead(&request_bytes_);
   Pump();
 }
 
 absl::Status ProveStreamCall::HandleMessage() {
+  if (!ParseAndWipe(request_bytes_, request_)) return InvalidRequest("not a ProveStreamRequest");
   Phase phase;
   {
     engine::MutexLock lock(mu_);
@@ -259,17 +262,18 @@ void ProveStreamCall::Pump() {
   // After Finish() OnDone() may come at once, on another thread.
   const auto self = shared_from_this();
   std::optional<absl::StatusOr<engine::ProveResult>> outcome;
+  v1::ProveStreamResponse response;
   {
     engine::MutexLock lock(mu_);
     if (sending_ || finished_) return;
     if (admitted_.has_value() && !cancelled_) {
-      *response_.mutable_admitted() = *std::move(admitted_);
+      *response.mutable_admitted() = *std::move(admitted_);
       admitted_.reset();
     } else if (outcome_.has_value() && !handling_) {
       finished_ = true;
       outcome = outcome_;
     } else if (progress_.has_value() && !outcome_.has_value()) {
-      *response_.mutable_progress() = ToProto(*progress_);
+      *response.mutable_progress() = ToProto(*progress_);
       progress_.reset();
     } else {
       return;
@@ -279,7 +283,8 @@ void ProveStreamCall::Pump() {
   if (outcome.has_value()) {
     SendOutcome(*outcome);
   } else {
-    StartWrite(&response_);
+    response_bytes_ = Serialize(response);
+    StartWrite(&response_bytes_);
   }
 }
 
@@ -289,9 +294,10 @@ void ProveStreamCall::SendOutcome(const absl::StatusOr<engine::ProveResult>& out
     return;
   }
   record_.SetResult(*outcome);
-  response_.Clear();
-  FillResult(*outcome, spec_.include_snarkjs_json, record_.request_id(), *response_.mutable_result());
-  StartWriteAndFinish(&response_, grpc::WriteOptions(), record_.End(absl::OkStatus()));
+  v1::ProveStreamResponse response;
+  FillResult(*outcome, spec_.include_snarkjs_json, record_.request_id(), *response.mutable_result());
+  response_bytes_ = Serialize(response);
+  StartWriteAndFinish(&response_bytes_, grpc::WriteOptions(), record_.End(absl::OkStatus()));
 }
 
 }  // namespace proofmill::server

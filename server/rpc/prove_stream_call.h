@@ -19,6 +19,7 @@
 #define PROOFMILL_SERVER_RPC_PROVE_STREAM_CALL_H_
 
 #include <grpcpp/server_context.h>
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <memory>
@@ -37,7 +38,7 @@
 
 namespace proofmill::server {
 
-class ProveStreamCall final : public grpc::ServerBidiReactor<v1::ProveStreamRequest, v1::ProveStreamResponse>,
+class ProveStreamCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                               public Idler,
                               public std::enable_shared_from_this<ProveStreamCall> {
  public:
@@ -79,11 +80,12 @@ class ProveStreamCall final : public grpc::ServerBidiReactor<v1::ProveStreamRequ
 
   // Touched by reactions of reading only, which gRPC calls one at a time, and read by others after
   // kSubmitted.
+  grpc::ByteBuffer request_bytes_;
   v1::ProveStreamRequest request_;
   Spec spec_;
 
   // Touched by whoever has set sending_.
-  v1::ProveStreamResponse response_;
+  grpc::ByteBuffer response_bytes_;
   CallRecord record_;
 
   engine::Mutex mu_;

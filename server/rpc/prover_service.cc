@@ -7,11 +7,11 @@
 namespace proofmill::server {
 
 grpc::ServerUnaryReactor* ProverService::Prove(grpc::CallbackServerContext* context,
-                                               const v1::ProveRequest* request, v1::ProveResponse* response) {
+                                               const grpc::ByteBuffer* request, grpc::ByteBuffer* response) {
   return StartProve(services_, *context, *request, *response);
 }
 
-grpc::ServerBidiReactor<v1::ProveStreamRequest, v1::ProveStreamResponse>* ProverService::ProveStream(
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ProverService::ProveStream(
     grpc::CallbackServerContext* context) {
   return ProveStreamCall::Start(services_, *context);
 }

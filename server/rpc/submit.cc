@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "engine/base/error_reason.h"
-#include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
 #include "engine/formats/file.h"
 #include "engine/formats/wtns.h"
@@ -107,12 +106,6 @@ absl::StatusOr<engine::Reservation> ReserveWitness(ServiceContext& services, con
   PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, spec));
   PROOFMILL_RETURN_IF_ERROR(CheckWitnessSize(size_bytes, circuit->key->n_vars()));
   return Reserve(services, spec, *circuit, size_bytes, deadline, with_job_slot);
-}
-
-void WipeField(const std::string& field) {
-  auto& bytes = const_cast<std::string&>(field);
-  engine::WipeMemory(bytes.data(), bytes.size());
-  bytes.clear();
 }
 
 }  // namespace proofmill::server

@@ -45,10 +45,6 @@ absl::StatusOr<engine::Reservation> ReserveWitness(ServiceContext& services, con
                                                    std::optional<engine::Clock::time_point> deadline,
                                                    bool with_job_slot);
 
-// Overwrites the bytes of a field of a request and empties it. gRPC owns the request and never reads it
-// again, and the object itself is not const: what handlers are given is only a view of it.
-void WipeField(const std::string& field);
-
 }  // namespace proofmill::server
 
 #endif  // PROOFMILL_SERVER_RPC_SUBMIT_H_

@@ -10,6 +10,7 @@
 #include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/rpc_status.h"
+#include "server/rpc/secret_message.h"
 #include "server/rpc/submit.h"
 
 namespace proofmill::server {
@@ -51,14 +52,19 @@ absl::StatusOr<UploadInfo> UploadService::Create(const v1::CreateUploadRequest& 
 }
 
 grpc::ServerUnaryReactor* UploadService::WriteUpload(grpc::CallbackServerContext* context,
-                                                     const v1::WriteUploadRequest* request,
-                                                     v1::WriteUploadResponse* response) {
+                                                     const grpc::ByteBuffer* request_bytes,
+                                                     grpc::ByteBuffer* response_bytes) {
   CallRecord record(services_, Method::kWriteUpload, *context);
-  const auto upload = Write(*request);
-  WipeField(request->data());
+  v1::WriteUploadRequest request;
+  absl::StatusOr<UploadInfo> upload =
+      ParseAndWipe(*request_bytes, request) ? Write(request) : InvalidRequest("not a WriteUploadRequest");
+  WipeField(*request.mutable_data());
+  WipeThreadTraces();
   if (upload.ok()) {
     record.SetCircuit(upload->circuit);
-    Fill(*upload, *response->mutable_upload());
+    v1::WriteUploadResponse response;
+    Fill(*upload, *response.mutable_upload());
+    *response_bytes = Serialize(response);
   }
   return Answer(*context, record, upload.status());
 }

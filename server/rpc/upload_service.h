@@ -5,13 +5,20 @@
 #ifndef PROOFMILL_SERVER_RPC_UPLOAD_SERVICE_H_
 #define PROOFMILL_SERVER_RPC_UPLOAD_SERVICE_H_
 
+#include <grpcpp/support/byte_buffer.h>
+
 #include "absl/status/statusor.h"
 #include "proofmill/v1/uploads.grpc.pb.h"
 #include "server/rpc/service_context.h"
 
 namespace proofmill::server {
 
-class UploadService final : public v1::UploadService::CallbackService {
+// WriteUpload, whose request holds a part of a witness, is raw (secret_message.h).
+class UploadService final
+    : public v1::UploadService::WithCallbackMethod_CreateUpload<
+          v1::UploadService::WithRawCallbackMethod_WriteUpload<
+              v1::UploadService::WithCallbackMethod_GetUpload<
+                  v1::UploadService::WithCallbackMethod_DeleteUpload<v1::UploadService::Service>>>> {
  public:
   // `services` must outlive the service.
   explicit UploadService(ServiceContext& services) : services_(services) {}
@@ -19,9 +26,8 @@ class UploadService final : public v1::UploadService::CallbackService {
   grpc::ServerUnaryReactor* CreateUpload(grpc::CallbackServerContext* context,
                                          const v1::CreateUploadRequest* request,
                                          v1::CreateUploadResponse* response) override;
-  grpc::ServerUnaryReactor* WriteUpload(grpc::CallbackServerContext* context,
-                                        const v1::WriteUploadRequest* request,
-                                        v1::WriteUploadResponse* response) override;
+  grpc::ServerUnaryReactor* WriteUpload(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* GetUpload(grpc::CallbackServerContext* context,
                                       const v1::GetUploadRequest* request,
                                       v1::GetUploadResponse* response) override;
