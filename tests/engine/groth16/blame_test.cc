@@ -33,7 +33,7 @@ class BlameTest : public testing::Test {
     return verdict.ok() ? *verdict : Verdict{};
   }
 
-  const Circuit circuit_ = Squarings(6);
+  const TestCircuit circuit_ = Squarings(6);
   const R1cs r1cs_ = circuit_.ToR1cs();
   Bench bench_;
   std::function<Fault(int)> fault_ = [](int) { return Fault::kNone; };
@@ -125,7 +125,7 @@ TEST(BlameStatusTest, ABadDeviceIsAnInternalError) {
 }
 
 TEST(FirstFailingConstraintTest, SatisfiedSystemsHaveNone) {
-  for (const Circuit& circuit : EdgeCircuits()) {
+  for (const TestCircuit& circuit : EdgeCircuits()) {
     const auto failing = FirstFailingConstraint(circuit.ToR1cs(), circuit.PlainWitness());
     ASSERT_OK(failing);
     EXPECT_FALSE(failing->has_value()) << circuit.name;
@@ -133,7 +133,7 @@ TEST(FirstFailingConstraintTest, SatisfiedSystemsHaveNone) {
 }
 
 TEST(FirstFailingConstraintTest, TheLowestOneIsFoundInALongSystem) {
-  Circuit circuit{"long", 2, 1, {}, {kernels::Fr::One(), FieldElement(7)}};
+  TestCircuit circuit{"long", 2, 1, {}, {kernels::Fr::One(), FieldElement(7)}};
   circuit.constraints.assign(5000, {{{0, 1}}, {{1, 1}}, {{1, 1}}});
   for (size_t place : {4999u, 2048u, 1023u, 0u}) {
     circuit.constraints[place].c[0].factor = 2;

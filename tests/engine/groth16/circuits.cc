@@ -53,7 +53,7 @@ Fr FieldElement(int64_t x) {
   return x < 0 ? -Fr::FromUint64(static_cast<uint64_t>(-x)) : Fr::FromUint64(static_cast<uint64_t>(x));
 }
 
-R1cs Circuit::ToR1cs() const {
+R1cs TestCircuit::ToR1cs() const {
   R1cs out;
   out.n_wires = n_wires;
   out.n_pub_in = n_public;
@@ -65,21 +65,21 @@ R1cs Circuit::ToR1cs() const {
   return out;
 }
 
-std::vector<U256> Circuit::PlainWitness() const {
+std::vector<U256> TestCircuit::PlainWitness() const {
   std::vector<U256> out(witness.size());
   std::transform(witness.begin(), witness.end(), out.begin(), [](const Fr& x) { return x.ToPlain(); });
   return out;
 }
 
-Circuit DomainTwo() {
+TestCircuit DomainTwo() {
   const Fr x = Value(0), y = Value(1);
   return {"DomainTwo", 4, 0, {{{{1, 1}}, {{2, 1}}, {{3, 1}}}}, {Fr::One(), x, y, x * y}};
 }
 
-Circuit OnlyTheConstantWire() { return {"OnlyTheConstantWire", 1, 0, {}, {Fr::One()}}; }
+TestCircuit OnlyTheConstantWire() { return {"OnlyTheConstantWire", 1, 0, {}, {Fr::One()}}; }
 
-Circuit Squarings(uint32_t constraints) {
-  Circuit out{"Squarings" + std::to_string(constraints), constraints + 2, 1, {}, {Fr::One(), Value(2)}};
+TestCircuit Squarings(uint32_t constraints) {
+  TestCircuit out{"Squarings" + std::to_string(constraints), constraints + 2, 1, {}, {Fr::One(), Value(2)}};
   for (uint32_t i = 0; i < constraints; ++i) {
     out.constraints.push_back({{{i + 1, 1}}, {{i + 1, 1}}, {{i + 2, 1}}});
     out.witness.push_back(out.witness.back().Square());
@@ -87,7 +87,7 @@ Circuit Squarings(uint32_t constraints) {
   return out;
 }
 
-Circuit AllPublic() {
+TestCircuit AllPublic() {
   const Fr x = Value(3), y = Value(4);
   return {"AllPublic",
           5,
@@ -96,12 +96,12 @@ Circuit AllPublic() {
           {Fr::One(), x * y, x, y, (x + FieldElement(5)) * x}};
 }
 
-Circuit NoConstraint() {
+TestCircuit NoConstraint() {
   return {"NoConstraint", 6, 3, {}, {Fr::One(), Value(5), Value(6), Value(7), Value(8), Value(9)}};
 }
 
-Circuit WiresFarAboveDomain() {
-  Circuit out{"WiresFarAboveDomain", 300, 1, {}, {Fr::One(), Fr::Zero()}};
+TestCircuit WiresFarAboveDomain() {
+  TestCircuit out{"WiresFarAboveDomain", 300, 1, {}, {Fr::One(), Fr::Zero()}};
   Constraint sums;
   Fr a, b;
   for (uint32_t wire = 2; wire < 300; ++wire) {
@@ -118,9 +118,9 @@ Circuit WiresFarAboveDomain() {
   return out;
 }
 
-Circuit WiresFarBelowDomain() {
+TestCircuit WiresFarBelowDomain() {
   const Fr x = Value(10);
-  Circuit out{"WiresFarBelowDomain", 3, 1, {}, {Fr::One(), x, x.Square()}};
+  TestCircuit out{"WiresFarBelowDomain", 3, 1, {}, {Fr::One(), x, x.Square()}};
   // (ix + 1)(x - i) = i*y + (1 - i*i)*x - i with y = x * x.
   for (int64_t i = 1; i <= 250; ++i) {
     out.constraints.push_back({{{1, i}, {0, 1}}, {{1, 1}, {0, -i}}, {{2, i}, {1, 1 - i * i}, {0, -i}}});
@@ -128,7 +128,7 @@ Circuit WiresFarBelowDomain() {
   return out;
 }
 
-Circuit OddTerms() {
+TestCircuit OddTerms() {
   const Fr x = Value(11), y = Value(12), unused = Value(13);
   // Wire 2 in no constraint; wire 3 with the factor zero; 3x as 4x - x, and y - y.
   return {
@@ -139,12 +139,12 @@ Circuit OddTerms() {
       {Fr::One(), x, unused, Value(14), Value(15), y, FieldElement(3) * x * y}};
 }
 
-std::vector<Circuit> EdgeCircuits() {
+std::vector<TestCircuit> EdgeCircuits() {
   return {DomainTwo(), OnlyTheConstantWire(), Squarings(1),          Squarings(2),          Squarings(6),
           AllPublic(), NoConstraint(),        WiresFarAboveDomain(), WiresFarBelowDomain(), OddTerms()};
 }
 
-Bytes MakeKeyBytes(const Circuit& circuit, uint64_t seed) {
+Bytes MakeKeyBytes(const TestCircuit& circuit, uint64_t seed) {
   TestFolder folder;
   const std::string path = folder.Path("circuit.zkey");
   EXPECT_OK(Setup(circuit.ToR1cs(), {.seed = seed, .progress = nullptr}, path));
@@ -157,7 +157,7 @@ KeyOptions TestKeyOptions() {
   return options;
 }
 
-Bench BenchOf(const Circuit& circuit, size_t threads) {
+Bench BenchOf(const TestCircuit& circuit, size_t threads) {
   TestFolder folder;
   const std::string path = folder.Path("circuit.zkey");
   EXPECT_OK(Setup(circuit.ToR1cs(), {.seed = 1, .progress = nullptr}, path));

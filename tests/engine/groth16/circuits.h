@@ -26,7 +26,7 @@ struct Term {
 struct Constraint {
   std::vector<Term> a, b, c;
 };
-struct Circuit {
+struct TestCircuit {
   std::string name;
   uint32_t n_wires = 1;
   uint32_t n_public = 0;
@@ -40,25 +40,25 @@ struct Circuit {
 kernels::Fr FieldElement(int64_t x);
 
 // x * y = z, all private: domain 2, no public signal.
-Circuit DomainTwo();
+TestCircuit DomainTwo();
 // The constant wire alone.
-Circuit OnlyTheConstantWire();
+TestCircuit OnlyTheConstantWire();
 // Three squarings in a row with one public signal: domain 8 and no spare row; `constraints` 1 gives domain 4.
-Circuit Squarings(uint32_t constraints);
+TestCircuit Squarings(uint32_t constraints);
 // Every wire public: section 8 is empty.
-Circuit AllPublic();
+TestCircuit AllPublic();
 // Public and private wires and no constraint: all of B at infinity.
-Circuit NoConstraint();
+TestCircuit NoConstraint();
 // 300 wires in a domain of 8.
-Circuit WiresFarAboveDomain();
+TestCircuit WiresFarAboveDomain();
 // 3 wires in a domain of 256.
-Circuit WiresFarBelowDomain();
+TestCircuit WiresFarBelowDomain();
 // Wires that no constraint names, terms that are zero, and terms that repeat a wire.
-Circuit OddTerms();
-std::vector<Circuit> EdgeCircuits();
+TestCircuit OddTerms();
+std::vector<TestCircuit> EdgeCircuits();
 
 // The bytes of a key for `circuit`, by the test set-up.
-Bytes MakeKeyBytes(const Circuit& circuit, uint64_t seed = 1);
+Bytes MakeKeyBytes(const TestCircuit& circuit, uint64_t seed = 1);
 // Options that accept such keys.
 KeyOptions TestKeyOptions();
 
@@ -72,7 +72,7 @@ struct Bench {
 
   absl::Span<const kernels::U256> span() const { return witness; }
 };
-Bench BenchOf(const Circuit& circuit, size_t threads = 2);
+Bench BenchOf(const TestCircuit& circuit, size_t threads = 2);
 // Of a folder with circuit.zkey and witness.wtns.
 Bench BenchOfCase(const std::string& folder, size_t threads = 2);
 

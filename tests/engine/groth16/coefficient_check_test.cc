@@ -15,7 +15,7 @@ constexpr size_t kPoint1 = 64, kPoint2 = 128, kRecord = 44;
 
 // What the check says of a key of the circuit `unused`, after a change to its sections.
 template <typename Change>
-std::string Verdict(const Circuit& circuit, Change&& change) {
+std::string Verdict(const TestCircuit& circuit, Change&& change) {
   Container file = Container::Parse(MakeKeyBytes(circuit));
   change(file);
   const Bytes bytes = file.Serialize();
@@ -29,7 +29,7 @@ std::string Verdict(const Circuit& circuit, Change&& change) {
 void Zero(Bytes& section, size_t offset, size_t bytes) { std::memset(&section[offset], 0, bytes); }
 
 TEST(CoefficientCheckTest, HonestKeysPass) {
-  for (const Circuit& circuit : EdgeCircuits()) {
+  for (const TestCircuit& circuit : EdgeCircuits()) {
     EXPECT_EQ(Verdict(circuit, [](Container&) {}), "") << circuit.name;
   }
 }

@@ -7,7 +7,7 @@ namespace proofmill::engine {
 namespace {
 
 TEST(R1csConstraintsTest, GivesTheRowsOfTheSystem) {
-  const Circuit circuit = OddTerms();
+  const TestCircuit circuit = OddTerms();
   const R1cs r1cs = circuit.ToR1cs();
   const R1csConstraints system(r1cs);
   EXPECT_EQ(system.n_wires(), circuit.n_wires);

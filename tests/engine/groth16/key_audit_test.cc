@@ -74,7 +74,7 @@ TEST(KeyAuditTest, EveryCaseInTheTreePasses) {
 }
 
 TEST(KeyAuditTest, KeysOfTheTestSetupPassAtTheEdges) {
-  for (const Circuit& circuit : EdgeCircuits()) {
+  for (const TestCircuit& circuit : EdgeCircuits()) {
     EXPECT_OK(Audit(Container::Parse(MakeKeyBytes(circuit)), {.allow_insecure_test_keys = true}))
         << circuit.name;
   }

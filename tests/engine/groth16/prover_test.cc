@@ -45,7 +45,7 @@ class Recorder final : public StageSink {
 };
 
 TEST(ProverTest, EdgeCircuitsProveAndVerify) {
-  for (const Circuit& circuit : EdgeCircuits()) {
+  for (const TestCircuit& circuit : EdgeCircuits()) {
     SCOPED_TRACE(circuit.name);
     const Bench bench = BenchOf(circuit);
     ASSERT_NE(bench.resident, nullptr);
@@ -58,7 +58,7 @@ TEST(ProverTest, EdgeCircuitsProveAndVerify) {
 }
 
 TEST(ProverTest, EdgeCircuitsHaveTheShapesTheyAreThereFor) {
-  const auto key = [](const Circuit& circuit) { return BenchOf(circuit).key; };
+  const auto key = [](const TestCircuit& circuit) { return BenchOf(circuit).key; };
   EXPECT_EQ(key(DomainTwo())->domain_size(), 2u);
   EXPECT_EQ(key(DomainTwo())->n_public(), 0u);
   EXPECT_EQ(key(OnlyTheConstantWire())->c().size(), 0u);

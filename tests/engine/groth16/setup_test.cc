@@ -58,14 +58,14 @@ class SetupKeyTest : public testing::Test {
     return sum;
   }
 
-  const Circuit circuit_ = AllPublicAndPrivate();
+  const TestCircuit circuit_ = AllPublicAndPrivate();
   const Bytes bytes_ = MakeKeyBytes(circuit_, 7);
   const Zkey zkey_ = Read(bytes_);
   const Trapdoor trapdoor_ = TrapdoorFromSeed(7);
 
  private:
   // 4 constraints, 1 public signal: domain 8 with spare rows.
-  static Circuit AllPublicAndPrivate() { return Squarings(4); }
+  static TestCircuit AllPublicAndPrivate() { return Squarings(4); }
 };
 
 TEST_F(SetupKeyTest, TheHeaderHoldsTheTrapdoorInTheExponent) {

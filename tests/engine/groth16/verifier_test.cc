@@ -114,7 +114,7 @@ TEST(VerifierInfinityTest, AProofWithInfinityInCIsAcceptedWhenTheEquationHolds) 
 }
 
 TEST(VerifierManySignalsTest, ManyPublicSignalsAreSummedUpRight) {
-  Circuit circuit{"many", 41, 40, {}, {Fr::One()}};
+  TestCircuit circuit{"many", 41, 40, {}, {Fr::One()}};
   for (int64_t i = 1; i <= 40; ++i) circuit.witness.push_back(FieldElement(-i));
   Statement statement = Proved(BenchOf(circuit));
 

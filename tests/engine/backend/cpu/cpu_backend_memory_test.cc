@@ -96,7 +96,7 @@ class Spy final : public StageSink {
 };
 
 TEST(CpuBackendMemoryTest, NothingOfTheWitnessStaysInMemoryAfterAProof) {
-  Circuit circuit = DomainTwo();
+  TestCircuit circuit = DomainTwo();
   Bench bench = BenchOf(circuit, 1);
   const Needle witness_value(bench.witness[1]);
   const Needle h = FirstH(circuit.witness);
@@ -115,7 +115,7 @@ TEST(CpuBackendMemoryTest, NothingOfTheWitnessStaysInMemoryAfterAProof) {
 }
 
 TEST(CpuBackendMemoryTest, ACancelledProofLeavesNothingEither) {
-  Circuit circuit = DomainTwo();
+  TestCircuit circuit = DomainTwo();
   Bench bench = BenchOf(circuit, 1);
   const Needle h = FirstH(circuit.witness);
   WipeMemory(circuit.witness.data(), circuit.witness.size() * sizeof(Fr));

@@ -35,7 +35,7 @@ TEST(CpuBackendTest, HasTheNameAndKindItWasGiven) {
 }
 
 TEST(CpuBackendTest, WitnessSumsAreTheNaiveOnesAndAreToldOnceBeforeTheEnd) {
-  for (const Circuit& circuit : EdgeCircuits()) {
+  for (const TestCircuit& circuit : EdgeCircuits()) {
     SCOPED_TRACE(circuit.name);
     const Bench bench = BenchOf(circuit);
     int calls = 0;
@@ -67,9 +67,9 @@ TEST(CpuBackendTest, AResidentKeyKnowsItsKeyAndItsBytes) {
 
 TEST(CpuBackendTest, KeysOfSeveralSizesShareOneBackend) {
   const auto backend = MakeCpuBackend({.threads = 2});
-  const Circuit circuits[] = {Squarings(2), WiresFarBelowDomain(), DomainTwo(), Squarings(6)};
+  const TestCircuit circuits[] = {Squarings(2), WiresFarBelowDomain(), DomainTwo(), Squarings(6)};
   std::vector<std::unique_ptr<ResidentKey>> keys;
-  for (const Circuit& circuit : circuits) {
+  for (const TestCircuit& circuit : circuits) {
     auto resident = backend->LoadKey(BenchOf(circuit).key);
     ASSERT_OK(resident);
     keys.push_back(*std::move(resident));

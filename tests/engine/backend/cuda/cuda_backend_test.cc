@@ -51,7 +51,7 @@ class CudaBackendTest : public testing::Test {
 };
 
 TEST_F(CudaBackendTest, EdgeCircuitsGiveTheProofsOfTheCpu) {
-  for (const Circuit& circuit : EdgeCircuits()) {
+  for (const TestCircuit& circuit : EdgeCircuits()) {
     SCOPED_TRACE(circuit.name);
     ExpectTheSameProof(BenchOf(circuit));
   }
@@ -67,7 +67,7 @@ TEST_F(CudaBackendTest, RealCircuitsGiveTheProofsOfTheCpu) {
 TEST_F(CudaBackendTest, ProofsOfManyKeysInOneArenaVerifyWithFreshBlinding) {
   std::vector<Bench> benches;
   std::vector<std::unique_ptr<ResidentKey>> keys;
-  for (const Circuit& circuit : EdgeCircuits()) {
+  for (const TestCircuit& circuit : EdgeCircuits()) {
     benches.push_back(BenchOf(circuit));
     auto resident = gpu_->LoadKey(benches.back().key);
     ASSERT_OK(resident);
