@@ -73,7 +73,7 @@ def command_words(line):
 
 
 def check_command(program, words):
-    if words[0].startswith("--"):
+    if words[0].startswith("--") or words[0].isupper():  # a flag of the program itself, or a placeholder
         return
     flags, name = program.flags_of(words)
     if flags is None:
