@@ -98,6 +98,8 @@ class Groth16Backend {
   // "cpu", "cuda:0": the device label of metrics and replies.
   virtual const std::string& name() const = 0;
   virtual BackendKind kind() const = 0;
+  // True once the device is lost: nothing will work on it again in this process.
+  virtual bool lost() const { return false; }
 
   // Makes `key` resident. REQUIRES: it passed the key audit.
   //   RESOURCE_EXHAUSTED  key and scratch do not fit; the message names the bytes wanted and there.

@@ -91,12 +91,21 @@ RunOutcome Groth16Runner::Run(const Circuit& circuit, absl::Span<const kernels::
     outcome.public_signals = PublicSignals(*circuit.key, witness);
     return outcome;
   }
-  const auto reason = GetReason(proof.status());
-  if (reason == ErrorReason::kSelfCheckFailed) return ApplyCanaryRule(circuit, *key, witness, context);
-  outcome.status = proof.status();
-  if (reason == ErrorReason::kDeviceFault) {
-    outcome.fault = DeviceFault{.error_class = DeviceErrorClass::kLaunch, .status = outcome.status};
+  if (GetReason(proof.status()) == ErrorReason::kSelfCheckFailed) {
+    return ApplyCanaryRule(circuit, *key, witness, context);
   }
+  return Failed(proof.status());
+}
+
+RunOutcome Groth16Runner::Failed(absl::Status status) const {
+  RunOutcome outcome;
+  if (GetReason(status) == ErrorReason::kDeviceFault) {
+    const bool lost = backend_->lost();
+    outcome.fault = DeviceFault{.error_class = lost ? DeviceErrorClass::kSticky : DeviceErrorClass::kLaunch,
+                                .status = status,
+                                .lost = lost};
+  }
+  outcome.status = std::move(status);
   return outcome;
 }
 
@@ -109,10 +118,7 @@ RunOutcome Groth16Runner::ApplyCanaryRule(const Circuit& circuit, ResidentKey& k
                           .r1cs = ConstraintsOf(circuit),
                           .cancel = &context.cancel};
   const absl::StatusOr<Verdict> verdict = FindBlame(*backend_, key, evidence);
-  if (!verdict.ok()) {
-    outcome.status = verdict.status();
-    return outcome;
-  }
+  if (!verdict.ok()) return Failed(verdict.status());
   outcome.status = ToStatus(*verdict);
   if (verdict->blame == Blame::kWitness) {
     outcome.verdict = BlameVerdict::kWitness;
@@ -121,7 +127,8 @@ RunOutcome Groth16Runner::ApplyCanaryRule(const Circuit& circuit, ResidentKey& k
   outcome.verdict = BlameVerdict::kDevice;
   outcome.fault = DeviceFault{
       .error_class = DeviceErrorClass::kSelfCheck,
-      .status = WithReason(absl::InternalError(verdict->explanation), ErrorReason::kSelfCheckFailed)};
+      .status = WithReason(absl::InternalError(verdict->explanation), ErrorReason::kSelfCheckFailed),
+      .lost = backend_->lost()};
   return outcome;
 }
 

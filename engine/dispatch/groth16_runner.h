@@ -48,6 +48,8 @@ class Groth16Runner final : public JobRunner {
   absl::Status ProveCanary(const Circuit& circuit, ResidentKey& key);
   RunOutcome ApplyCanaryRule(const Circuit& circuit, ResidentKey& key,
                              absl::Span<const kernels::U256> witness, const RunContext& context);
+  // The outcome of a job that ended with `status`; a fault if that is the device's.
+  RunOutcome Failed(absl::Status status) const;
   // The constraints of `circuit`, or null when there are none that can be used. The worker's thread only.
   const R1cs* ConstraintsOf(const Circuit& circuit);
 

@@ -72,6 +72,7 @@ class CudaBackendImpl final : public CudaBackend {
 
   const std::string& name() const override { return name_; }
   BackendKind kind() const override { return BackendKind::kCuda; }
+  bool lost() const override { return calls_.lost(); }
   const std::string& gpu_uuid() const override { return gpu_uuid_; }
   CudaCalls& calls() override { return calls_; }
 
@@ -100,6 +101,12 @@ class CudaBackendImpl final : public CudaBackend {
     PROOFMILL_ASSIGN_OR_RETURN(
         const ProofScratch scratch,
         CutProofScratch(calls_, Shape(*resident.key(), resident.plan()), scratch_.data()));
+    if (scratch.bytes > scratch_.size()) {
+      return WithReason(absl::ResourceExhaustedError(absl::StrCat(
+                            name_, ": a proof needs ", scratch.bytes, " bytes of scratch memory, ",
+                            scratch_.size(), " are there since a larger key did not fit")),
+                        ErrorReason::kOutOfMemory);
+    }
     ProofRun run(calls_, resources_, scratch, resident, context, transfers_);
     absl::StatusOr<Groth16Sums> sums = run.Run(witness);
     const absl::Status wiped = run.Wipe();
@@ -194,19 +201,25 @@ class CudaBackendImpl final : public CudaBackend {
       PROOFMILL_ASSIGN_OR_RETURN(resources_.staging, PinnedBuffer<kernels::U256>::Make(calls_, shape.n_vars));
     }
     if (scratch_.size() >= needed.bytes) return absl::OkStatus();
-    // The old arena goes first: the two need not fit side by side. A failure leaves none, which the next load
-    // mends; proofs of keys that are resident already cannot run meanwhile, since this holds their lock, and
-    // get the old size back.
+    // The old arena goes first: the two need not fit side by side. Proofs of keys that are resident already
+    // cannot run meanwhile, since this holds their lock, and get the old size back. Should even that fail,
+    // there is no arena, and they are refused, until a load succeeds.
     const size_t old_bytes = scratch_.size();
     scratch_ = DeviceBuffer<uint8_t>();
-    absl::StatusOr<DeviceBuffer<uint8_t>> grown = DeviceBuffer<uint8_t>::Make(calls_, needed.bytes);
-    if (!grown.ok()) {
-      PROOFMILL_ASSIGN_OR_RETURN(scratch_, DeviceBuffer<uint8_t>::Make(calls_, old_bytes));
-      return grown.status();
-    }
-    scratch_ = *std::move(grown);
-    scratch_bytes_.store(needed.bytes, std::memory_order_relaxed);
-    return calls_.Call("cudaMemset", [&] { return cudaMemset(scratch_.data(), 0, scratch_.size()); });
+    const absl::Status grown = TakeScratch(needed.bytes);
+    if (!grown.ok()) PROOFMILL_RETURN_IF_ERROR(TakeScratch(old_bytes));
+    return grown;
+  }
+
+  absl::Status TakeScratch(size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(proof_mu_) {
+    scratch_bytes_.store(0, std::memory_order_relaxed);
+    PROOFMILL_ASSIGN_OR_RETURN(scratch_, DeviceBuffer<uint8_t>::Make(calls_, bytes));
+    scratch_bytes_.store(scratch_.size(), std::memory_order_relaxed);
+    if (bytes == 0) return absl::OkStatus();
+    // On the stream that the next proof starts on: the default stream would not be ordered before it, and
+    // could overwrite the witness.
+    return calls_.Call("cudaMemset",
+                       [&] { return cudaMemsetAsync(scratch_.data(), 0, bytes, resources_.main.get()); });
   }
 
   static constexpr int kPlanRounds = 8;

@@ -55,4 +55,14 @@ absl::Status CudaStatus(cudaError_t error, std::string_view what) {
   return WithReason(absl::InternalError(message), ErrorReason::kDeviceFault);
 }
 
+void CudaCalls::NoteError(cudaError_t error) {
+  // A kernel that was stopped for taking too long takes the context with it, other timeouts do not.
+  if (ClassifyCudaError(error) == CudaErrorClass::kSticky || error == cudaErrorLaunchTimeout) {
+    lost_.store(true, std::memory_order_relaxed);
+  }
+  // CUDA keeps the error for the next cudaGetLastError() of this thread as well: without this the next kernel
+  // launch, perhaps for another key, would seem to fail. A sticky error stays in spite of it.
+  static_cast<void>(cudaGetLastError());
+}
+
 }  // namespace proofmill::engine

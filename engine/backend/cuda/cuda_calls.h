@@ -43,9 +43,14 @@ class CudaCalls {
   template <typename F>
   absl::Status Call(std::string_view what, F&& call) {
     const uint64_t number = calls_.fetch_add(1, std::memory_order_relaxed);
-    if (number == fail_at_.load(std::memory_order_relaxed)) return CudaStatus(injected_, what);
-    return CudaStatus(std::forward<F>(call)(), what);
+    const bool injected = number == fail_at_.load(std::memory_order_relaxed);
+    const cudaError_t error = injected ? injected_ : std::forward<F>(call)();
+    if (error != cudaSuccess) NoteError(error);
+    return CudaStatus(error, what);
   }
+
+  // Whether a call failed in a way after which none can work any more.
+  bool lost() const { return lost_.load(std::memory_order_relaxed); }
 
   // Allocations of device and page-locked memory so far; the owners in cuda_objects.h count theirs.
   uint64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
@@ -60,10 +65,13 @@ class CudaCalls {
   }
 
  private:
+  void NoteError(cudaError_t error);
+
   std::atomic<uint64_t> calls_{0};
   std::atomic<uint64_t> allocations_{0};
   std::atomic<uint64_t> fail_at_{UINT64_MAX};
   cudaError_t injected_ = cudaSuccess;
+  std::atomic<bool> lost_{false};
 };
 
 }  // namespace proofmill::engine

@@ -241,7 +241,23 @@ void ProofRun::WipeStaging() {
   staged_ = 0;
 }
 
+ProofRun::~ProofRun() {
+  if (wiped_) return;
+  WipeDevice().IgnoreError();
+  // On one thread: nothing here may throw.
+  WipeMemory(resources_.staging.data(), staged_ * sizeof(U256));
+  WipeMemory(resources_.results.data(), sizeof(HostResults));
+}
+
 absl::Status ProofRun::Wipe() {
+  absl::Status status = WipeDevice();
+  WipeStaging();
+  WipeMemory(resources_.results.data(), sizeof(HostResults));
+  wiped_ = true;
+  return status;
+}
+
+absl::Status ProofRun::WipeDevice() {
   // The streams may still read or write: wait for all before the first byte is overwritten.
   absl::Status status;
   const auto keep_first = [&status](absl::Status next) {
@@ -255,9 +271,6 @@ absl::Status ProofRun::Wipe() {
   // The next proof starts on the main stream, so it comes after this.
   keep_first(calls_.Call(
       "wipe", [&] { return cudaMemsetAsync(scratch_.witness, 0, scratch_.bytes, resources_.main.get()); }));
-  keep_first(Record(resources_.uploaded, resources_.main.get()));
-  WipeStaging();
-  WipeMemory(resources_.results.data(), sizeof(HostResults));
   return status;
 }
 

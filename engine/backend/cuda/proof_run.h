@@ -66,6 +66,10 @@ class ProofRun {
         key_(key),
         context_(context),
         transfers_(transfers) {}
+  // Wipes what Wipe() would, if an exception from Run() (memory that ran out) came before it.
+  ~ProofRun();
+  ProofRun(const ProofRun&) = delete;
+  ProofRun& operator=(const ProofRun&) = delete;
 
   absl::StatusOr<Groth16Sums> Run(absl::Span<const kernels::U256> witness);
 
@@ -89,6 +93,8 @@ class ProofRun {
     return context_.cancel == nullptr ? absl::OkStatus() : context_.cancel->Check();
   }
   absl::Status ReportStages();
+  // Waits for the streams, then enqueues the wiping of the device.
+  absl::Status WipeDevice();
   void WipeStaging();
   cudaStream_t stream(BaseSetId id) const { return resources_.sets[static_cast<size_t>(id)].get(); }
 
@@ -99,6 +105,7 @@ class ProofRun {
   const ComputeContext& context_;
   TransferCounters& transfers_;
   size_t staged_ = 0;  // values in the staging memory
+  bool wiped_ = false;
 };
 
 }  // namespace proofmill::engine
