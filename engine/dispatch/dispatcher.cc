@@ -81,11 +81,11 @@ absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(std::shared_ptr<Job> 
     if (stopping_) return Draining();
     ++unanswered_;
   }
-  // Attached before anybody else can see the job, so that it is never left without a ticket meanwhile.
-  ticket->Bind(job);
-  job->Attach(ticket);
   absl::Status status;
   try {
+    // Attached before anybody else can see the job, so that it is never left without a ticket meanwhile.
+    ticket->Bind(job);
+    job->Attach(ticket);
     status = FindOrEnqueue(job, digest, ticket, admit);
   } catch (const std::bad_alloc&) {
     status = OutOfMemory();
@@ -94,7 +94,12 @@ absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(std::shared_ptr<Job> 
     Refuse(*job, *ticket, status);
     return status;
   }
-  answer_box_.Watch(ticket);
+  try {
+    answer_box_.Watch(ticket);
+  } catch (const std::bad_alloc&) {
+    // The job is taken, so its callback will be called and no error may be told. Without the timer its
+    // deadline counts only until a worker takes it.
+  }
   return ticket;
 }
 

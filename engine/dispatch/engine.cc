@@ -121,7 +121,9 @@ Clock::time_point Engine::Parts::CutDeadline(std::optional<Clock::time_point> de
 std::optional<Clock::duration> Engine::Parts::EstimatedWait(Priority priority) const {
   const std::optional<Clock::duration> average = dispatcher->proof_times().Average();
   if (!average.has_value()) return std::nullopt;
-  return dispatcher->queue().EstimatedWait(priority, *average);
+  const Clock::duration wait = dispatcher->queue().EstimatedWait(priority, *average);
+  if (wait == Clock::duration::max()) return std::nullopt;  // no device is up
+  return wait;
 }
 
 absl::Status Engine::Parts::CheckTime(Priority priority, Clock::time_point deadline) const {

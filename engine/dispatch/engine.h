@@ -106,7 +106,8 @@ class Engine {
   absl::StatusOr<std::shared_ptr<Ticket>> Submit(ProveRequest request, ProveCallback done,
                                                  ProgressCallback progress = nullptr);
 
-  // How long a job would wait in the queue if it came now; nothing when no proof time has been learned yet.
+  // How long a job would wait in the queue if it came now; nothing when no proof time has been learned
+  // yet, or no device is up.
   std::optional<Clock::duration> EstimatedWait(Priority priority) const;
 
   const CircuitRegistry& circuits() const;
