@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <utility>
 
@@ -119,6 +120,9 @@ Circuit CircuitRegistry::LoadOne(const CircuitFiles& files) const {
   } catch (const std::bad_alloc&) {
     status = WithReason(absl::ResourceExhaustedError("memory ran out while the key was loaded"),
                         ErrorReason::kOutOfMemory);
+  } catch (const std::exception& e) {
+    status = WithReason(absl::InternalError(absl::StrCat("loading the key threw: ", e.what())),
+                        ErrorReason::kInternal);
   }
   if (!status.ok()) {
     // Nothing of a key that was refused is kept.
