@@ -87,13 +87,14 @@ struct Server::Parts {
   Metrics metrics;
   EngineEvents events;
   std::shared_ptr<UploadStore> uploads;
+  // Outlives the reaper, which may be looking at a stream that has just ended by itself.
+  std::unique_ptr<ServiceContext> context;
   IdleReaper reaper;
   WorkPool verify_pool;
   // Told by the engine, so they end after it.
   HealthService data_health;
   HealthService admin_health;
   std::unique_ptr<engine::Engine> engine;
-  std::unique_ptr<ServiceContext> context;
   std::optional<ProverService> prover_service;
   std::optional<UploadService> upload_service;
   std::optional<CircuitService> data_circuits;

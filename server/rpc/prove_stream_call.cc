@@ -51,13 +51,20 @@ ProveStreamCall::ProveStreamCall(ServiceContext& services, grpc::CallbackServerC
       idle_since_(services.engine.clock().Now()) {}
 
 void ProveStreamCall::OnReadDone(bool ok) {
+  bool decided;
   {
     engine::MutexLock lock(mu_);
     handling_ = true;
+    decided = outcome_.has_value();
   }
   absl::Status status;
   try {
-    status = ok ? HandleMessage() : HalfClosed();
+    // Once the outcome is decided another thread may be sending it, and owns what a message would change.
+    if (decided && ok) {
+      ParseAndWipe(request_bytes_, request_);
+    } else {
+      status = ok ? HandleMessage() : HalfClosed();
+    }
   } catch (const std::exception& e) {
     status = engine::WithReason(absl::ResourceExhaustedError(absl::StrCat("no memory: ", e.what())),
                                 ErrorReason::kOutOfMemory);
@@ -65,13 +72,17 @@ void ProveStreamCall::OnReadDone(bool ok) {
   if (request_.has_chunk()) WipeField(*request_.mutable_chunk()->mutable_data());
   WipeThreadTraces();
   bool more;
+  std::string given_up;
   {
     engine::MutexLock lock(mu_);
     handling_ = false;
     idle_since_ = services_.engine.clock().Now();
     if (!status.ok() && !outcome_.has_value()) outcome_ = status;
     more = ok && phase_ == Phase::kChunks && !outcome_.has_value();
+    if (phase_ == Phase::kChunks && outcome_.has_value()) given_up = upload_;
   }
+  // As in OnCancel(): the upload stays for a while, but without a place in the queue.
+  if (!given_up.empty()) services_.uploads.ReleaseJobSlot(given_up);
   if (more) StartRead(&request_bytes_);
   Pump();
 }
