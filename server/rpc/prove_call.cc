@@ -1,6 +1,7 @@
 #include "server/rpc/prove_call.h"
 
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "engine/base/mutex.h"
@@ -29,9 +30,7 @@ class ProveCall final : public grpc::ServerUnaryReactor {
         record_(services, Method::kProve, context) {}
 
   void Start(const grpc::ByteBuffer& bytes) {
-    v1::ProveRequest request;
-    TicketOr ticket = ParseAndWipe(bytes, request) ? Submit(request) : InvalidRequest("not a ProveRequest");
-    WipeField(*request.mutable_groth16()->mutable_wtns());
+    TicketOr ticket = Take(bytes);
     if (!ticket.ok()) {
       Finish(record_.End(ticket.status()));
       return;
@@ -51,6 +50,17 @@ class ProveCall final : public grpc::ServerUnaryReactor {
   void OnDone() override { delete this; }
 
  private:
+  // An exception must not leave the handler: gRPC would answer "unimplemented". None comes after a submission
+  // that was taken.
+  TicketOr Take(const grpc::ByteBuffer& bytes) try {
+    v1::ProveRequest request;
+    TicketOr ticket = ParseAndWipe(bytes, request) ? Submit(request) : InvalidRequest("not a ProveRequest");
+    if (request.groth16().has_wtns()) WipeField(*request.mutable_groth16()->mutable_wtns());
+    return ticket;
+  } catch (const std::bad_alloc&) {
+    return NoMemoryForWitness();
+  }
+
   TicketOr Submit(const v1::ProveRequest& request) {
     PROOFMILL_ASSIGN_OR_RETURN(spec_, ParseSpec(request.spec()));
     record_.SetCircuit(spec_.circuit);

@@ -3,6 +3,7 @@
 #include <grpcpp/support/proto_buffer_reader.h>
 #include <grpcpp/support/slice.h>
 
+#include <new>
 #include <vector>
 
 #include "engine/base/secure_memory.h"
@@ -52,11 +53,14 @@ void WipeVectorRegisters() {
 
 bool ParseAndWipe(const grpc::ByteBuffer& bytes, google::protobuf::Message& message) {
   bool parsed = false;
-  {
-    grpc::ByteBuffer view(
-        bytes);  // another reference to the same slices: the reader wants one that it may change
+  try {
+    // Another reference to the same slices: the reader wants one that it may change.
+    grpc::ByteBuffer view(bytes);
     grpc::ProtoBufferReader reader(&view);
     parsed = reader.status().ok() && message.ParseFromZeroCopyStream(&reader);
+  } catch (const std::bad_alloc&) {
+    Wipe(bytes);
+    throw;
   }
   Wipe(bytes);
   return parsed;

@@ -20,7 +20,7 @@
 namespace proofmill::server {
 
 // Parses `bytes` into `message` and overwrites them. False, with `message` in any state, if they are no such
-// message.
+// message. Throws std::bad_alloc, having overwritten them, when there is no memory for the message.
 bool ParseAndWipe(const grpc::ByteBuffer& bytes, google::protobuf::Message& message);
 
 // The bytes of a message that holds no secret.

@@ -51,12 +51,12 @@ TicketOr Submit(ServiceContext& services, const engine::Circuit& circuit, absl::
                                 std::move(submission.progress));
 }
 
-absl::Status NoMemory() {
+}  // namespace
+
+absl::Status NoMemoryForWitness() {
   return engine::WithReason(absl::ResourceExhaustedError("there is no memory for the witness"),
                             ErrorReason::kOutOfMemory);
 }
-
-}  // namespace
 
 TicketOr SubmitBytes(ServiceContext& services, std::string_view wtns, Submission submission) try {
   const uint64_t bytes_max = services.limits.message_bytes_max;
@@ -76,7 +76,7 @@ TicketOr SubmitBytes(ServiceContext& services, std::string_view wtns, Submission
   const absl::Span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(wtns.data()), wtns.size());
   return Submit(services, *circuit, bytes, std::move(reservation), std::move(submission));
 } catch (const std::bad_alloc&) {
-  return NoMemory();
+  return NoMemoryForWitness();
 }
 
 TicketOr SubmitUpload(ServiceContext& services, std::string_view upload, Submission submission) try {
@@ -96,7 +96,7 @@ TicketOr SubmitUpload(ServiceContext& services, std::string_view upload, Submiss
   }
   return ticket;
 } catch (const std::bad_alloc&) {
-  return NoMemory();
+  return NoMemoryForWitness();
 }
 
 absl::StatusOr<engine::Reservation> ReserveWitness(ServiceContext& services, const Spec& spec,

@@ -28,6 +28,9 @@ struct Submission {
 };
 using TicketOr = absl::StatusOr<std::shared_ptr<engine::Ticket>>;
 
+// RESOURCE_EXHAUSTED kOutOfMemory, for a witness that memory cannot be had for.
+absl::Status NoMemoryForWitness();
+
 // Submits a witness that came in one message. Errors: those of Engine::Submit(), and
 //   RESOURCE_EXHAUSTED kMessageTooLarge  more than the message limit of the service.
 // After an error no callback is called.
