@@ -75,10 +75,15 @@ absl::StatusOr<UploadStore::TakenUpload> UploadStore::Take(std::string_view name
 }
 
 void UploadStore::PutBack(TakenUpload taken) {
-  if (!Claim(taken.info.size_bytes).ok()) return;
-  const auto upload = std::make_shared<Upload>(std::move(taken), clock_, options_.idle_timeout);
-  engine::MutexLock lock(mu_);
-  uploads_.emplace(upload->name(), upload);
+  const uint64_t size_bytes = taken.info.size_bytes;
+  if (!Claim(size_bytes).ok()) return;
+  try {
+    const auto upload = std::make_shared<Upload>(std::move(taken), clock_, options_.idle_timeout);
+    engine::MutexLock lock(mu_);
+    uploads_.emplace(upload->name(), upload);
+  } catch (const std::bad_alloc&) {
+    Unclaim(size_bytes);
+  }
 }
 
 void UploadStore::ReleaseJobSlot(std::string_view name) {
