@@ -2,8 +2,8 @@
 
 #include <openssl/evp.h>
 
-#include <cstdlib>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -81,9 +81,14 @@ void RequestIds::Complete(const Job& job, const absl::StatusOr<ProveResult>& res
   }
   MutexLock lock(mu_);
   DropExpiredLocked();
-  const auto found = entries_.find(Key(job.tenant(), job.request_id()));
+  const auto found = entries_.find(KeyOf(job));
   if (found == entries_.end() || found->second.job.get() != &job) return;
-  results_.push_back({found->first, clock_.Now() + options_.ttl, BytesOf(result), result});
+  try {
+    results_.push_back({found->first, clock_.Now() + options_.ttl, BytesOf(result), result});
+  } catch (const std::bad_alloc&) {
+    entries_.erase(found);
+    return;
+  }
   result_bytes_ += results_.back().bytes;
   found->second.job = nullptr;
   found->second.result = std::prev(results_.end());
@@ -94,7 +99,7 @@ void RequestIds::Complete(const Job& job, const absl::StatusOr<ProveResult>& res
 void RequestIds::Forget(const Job& job) {
   if (job.request_id().empty()) return;
   MutexLock lock(mu_);
-  const auto found = entries_.find(Key(job.tenant(), job.request_id()));
+  const auto found = entries_.find(KeyOf(job));
   if (found != entries_.end() && found->second.job.get() == &job) entries_.erase(found);
 }
 

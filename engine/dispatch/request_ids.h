@@ -23,7 +23,9 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
@@ -62,7 +64,8 @@ class RequestIds {
                                                     const RequestDigest& digest,
                                                     const Job* finished = nullptr);
 
-  // The entry of `job`, if it has one, gets the result; or is forgotten, where the result is not final.
+  // The entry of `job`, if it has one, gets the result; or is forgotten, where the result is not final or
+  // there is no memory to keep it.
   void Complete(const Job& job, const absl::StatusOr<ProveResult>& result);
   // Frees the id if it still stands for `job`.
   void Forget(const Job& job);
@@ -71,6 +74,17 @@ class RequestIds {
 
  private:
   using Key = std::pair<std::string, std::string>;  // tenant, id
+  // For looking up without making strings: what gives a job up must not fail for want of memory.
+  using KeyView = std::pair<absl::string_view, absl::string_view>;
+  static KeyView KeyOf(const Job& job) { return {job.tenant(), job.request_id()}; }
+  struct KeyHash {
+    using is_transparent = void;
+    size_t operator()(const KeyView& key) const { return absl::Hash<KeyView>()(key); }
+  };
+  struct KeyEqual {
+    using is_transparent = void;
+    bool operator()(const KeyView& a, const KeyView& b) const { return a == b; }
+  };
   struct Result {
     Key key;
     Clock::time_point expiry;
@@ -91,7 +105,7 @@ class RequestIds {
   std::array<uint8_t, 32> digest_key_{};
 
   mutable Mutex mu_;
-  absl::flat_hash_map<Key, Entry> entries_ ABSL_GUARDED_BY(mu_);
+  absl::flat_hash_map<Key, Entry, KeyHash, KeyEqual> entries_ ABSL_GUARDED_BY(mu_);
   std::list<Result> results_ ABSL_GUARDED_BY(mu_);  // oldest first
   size_t result_bytes_ ABSL_GUARDED_BY(mu_) = 0;
 };
