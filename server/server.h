@@ -1,11 +1,9 @@
 // The service: the engine, the listeners in front of it, and the order in which they begin and end.
 //
-//   Start():     metrics, stores and pools, engine (begins to load circuits), admin listener, data listener,
-//   metrics
-//                endpoint
-//   Drain():     not ready any more -> serve on for the drain delay -> refuse new jobs -> data listener ends
-//   when its
-//                calls have -> admin listener -> engine and its workers
+//   Start():     metrics, stores and pools, engine (begins to load circuits), admin listener,
+//                data listener, metrics endpoint
+//   Drain():     not ready any more -> serve on for the drain delay -> refuse new jobs ->
+//                data listener ends when its calls have -> admin listener -> engine and its workers
 //   destructor:  the rest in the reverse order of Start(), the metrics endpoint last
 //
 // Thread safety: address functions and health() from any thread, the rest from the owner's.

@@ -2,9 +2,9 @@
 //
 // The directory holds, for each circuit ID,
 //   ID/circuit.zkey  or  ID.zkey          the proving key
-//   ID/canary.wtns   or  ID.canary.wtns   optional: a witness that satisfies it, proved before the circuit is
-//   ready ID/circuit.r1cs  or  ID.r1cs          optional: its constraints, to name one that a bad witness
-//   breaks ID/verification_key.json              optional: compared with the key (groth16/proving_key.h)
+//   ID/canary.wtns   or  ID.canary.wtns   optional: a witness that satisfies it, proved before it is ready
+//   ID/circuit.r1cs  or  ID.r1cs          optional: its constraints, to name one that a bad witness breaks
+//   ID/verification_key.json              optional: compared with the key (groth16/proving_key.h)
 // Names that begin with a dot are skipped; names that are no circuit ids are reported as ignored. The
 // directory belongs to the operator, so symbolic links in it are followed (Kubernetes mounts volumes as
 // links); what they lead to must be a regular file. Ids in requests are looked up in the table that the scan

@@ -1,7 +1,7 @@
 // The bidirectional call ProveStream.
 //
-//   header ──> checks, room reserved ──> Admitted ──> chunks into the upload store ──> submitted ──>
-//   progress, result
+//   header ──> checks, room reserved ──> Admitted ──> chunks into the upload store ──> submitted
+//          ──> progress, result
 //
 // Lifetime: the call owns itself (self_) from Start() until OnDone(), which gRPC calls after Finish() and
 // after every reaction has returned. Others that hold it, the engine's callbacks and the reaper, hold shared

@@ -1,8 +1,8 @@
 // One proof on one GPU: the order of copies and kernels on the worker's streams.
 //
 //   main stream  witness up -> gather -> NTT, H -> digits of H -> MSM H
-//   set streams  digits of B2, A, B1, C as soon as the witness is there -> their MSMs beside gather and NTT,
-//   G2 first
+//   set streams  digits of B2, A, B1, C as soon as the witness is there -> their MSMs beside gather and
+//                NTT, G2 first
 //
 // The host learns the length of each digit list (4 bytes each) before it enqueues the sort, so that zeros of
 // a witness cost nothing. Cancellation is polled at each point where the host waits.
