@@ -1,5 +1,6 @@
 #include "server/rpc/upload_service.h"
 
+#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -55,10 +56,7 @@ grpc::ServerUnaryReactor* UploadService::WriteUpload(grpc::CallbackServerContext
                                                      const grpc::ByteBuffer* request_bytes,
                                                      grpc::ByteBuffer* response_bytes) {
   CallRecord record(services_, Method::kWriteUpload, *context);
-  v1::WriteUploadRequest request;
-  absl::StatusOr<UploadInfo> upload =
-      ParseAndWipe(*request_bytes, request) ? Write(request) : InvalidRequest("not a WriteUploadRequest");
-  WipeField(*request.mutable_data());
+  const absl::StatusOr<UploadInfo> upload = TakePiece(*request_bytes);
   WipeThreadTraces();
   if (upload.ok()) {
     record.SetCircuit(upload->circuit);
@@ -67,6 +65,16 @@ grpc::ServerUnaryReactor* UploadService::WriteUpload(grpc::CallbackServerContext
     *response_bytes = Serialize(response);
   }
   return Answer(*context, record, upload.status());
+}
+
+absl::StatusOr<UploadInfo> UploadService::TakePiece(const grpc::ByteBuffer& bytes) try {
+  v1::WriteUploadRequest request;
+  absl::StatusOr<UploadInfo> upload =
+      ParseAndWipe(bytes, request) ? Write(request) : InvalidRequest("not a WriteUploadRequest");
+  WipeField(*request.mutable_data());
+  return upload;
+} catch (const std::bad_alloc&) {
+  return NoMemoryForWitness();
 }
 
 absl::StatusOr<UploadInfo> UploadService::Write(const v1::WriteUploadRequest& request) {

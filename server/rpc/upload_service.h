@@ -37,6 +37,8 @@ class UploadService final
 
  private:
   absl::StatusOr<UploadInfo> Create(const v1::CreateUploadRequest& request);
+  // Parses and wipes `bytes`, then Write().
+  absl::StatusOr<UploadInfo> TakePiece(const grpc::ByteBuffer& bytes);
   absl::StatusOr<UploadInfo> Write(const v1::WriteUploadRequest& request);
   void Fill(const UploadInfo& upload, v1::Upload& out) const;
 
