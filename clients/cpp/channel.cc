@@ -68,6 +68,8 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(const 
 
 bool IsLoopbackTarget(absl::string_view target) {
   if (absl::StartsWith(target, "unix:") || absl::StartsWith(target, "unix-abstract:")) return true;
+  // Of a list such as ipv6:[::1]:1,[2001:db8::1]:1 only the first is looked at below.
+  if (absl::StrContains(target, ',')) return false;
   for (const char* scheme : {"dns:///", "ipv4:", "ipv6:", "dns:"}) {
     if (absl::ConsumePrefix(&target, scheme)) break;
   }
