@@ -71,18 +71,22 @@ void ProveStreamCall::OnReadDone(bool ok) {
   }
   if (request_.has_chunk()) WipeField(*request_.mutable_chunk()->mutable_data());
   WipeThreadTraces();
-  bool more;
   std::string given_up;
+  {
+    engine::MutexLock lock(mu_);
+    if (!status.ok() && !outcome_.has_value()) outcome_ = status;
+    if (phase_ == Phase::kChunks && outcome_.has_value()) given_up = upload_;
+  }
+  // As in OnCancel(): the upload stays for a while, but without a place in the queue. Before the client hears
+  // of the end, which handling_ keeps back.
+  if (!given_up.empty()) services_.uploads.ReleaseJobSlot(given_up);
+  bool more;
   {
     engine::MutexLock lock(mu_);
     handling_ = false;
     idle_since_ = services_.engine.clock().Now();
-    if (!status.ok() && !outcome_.has_value()) outcome_ = status;
     more = ok && phase_ == Phase::kChunks && !outcome_.has_value();
-    if (phase_ == Phase::kChunks && outcome_.has_value()) given_up = upload_;
   }
-  // As in OnCancel(): the upload stays for a while, but without a place in the queue.
-  if (!given_up.empty()) services_.uploads.ReleaseJobSlot(given_up);
   if (more) StartRead(&request_bytes_);
   Pump();
 }

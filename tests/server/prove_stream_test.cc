@@ -185,6 +185,7 @@ TEST_F(ProveStreamTest, AnEarlyEndIsToldAsSuch) {
   const Outcome outcome = half.Finish();
   EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::FAILED_PRECONDITION);
   EXPECT_EQ(outcome.reason, "UPLOAD_INCOMPLETE");
+  EXPECT_EQ(server_->engine().stats().reserved.jobs, 0U) << "what was sent may stay, but not in the queue";
 }
 
 TEST_F(ProveStreamTest, AWrongHashIsRefused) {
