@@ -32,9 +32,9 @@ TEST(IsLoopbackTargetTest, ThisMachineIsLoopbackAndOthersAreNot) {
                              "[::1]:50051", "ipv4:127.0.0.1:5", "ipv6:[::1]:5", "unix:/run/proofmill.sock"}) {
     EXPECT_TRUE(IsLoopbackTarget(target)) << target;
   }
-  for (const char* target :
-       {"10.0.0.1:50051", "prover:50051", "127.0.0.1.example.com:1", "[::2]:50051", "localhost.example.com:1",
-        "0.0.0.0:1", "dns:///10.0.0.1:1", "", "127.0.0:1", "127.0.0.256:1", "127.0.0.x:1"}) {
+  for (const char* target : {"10.0.0.1:50051", "prover:50051", "127.0.0.1.example.com:1", "[::2]:50051",
+                             "localhost.example.com:1", "0.0.0.0:1", "dns:///10.0.0.1:1", "", "127.0.0:1",
+                             "127.0.0.256:1", "127.0.0.x:1", "ipv6:[::1]:1,[2001:db8::1]:1"}) {
     EXPECT_FALSE(IsLoopbackTarget(target)) << target;
   }
 }

@@ -168,6 +168,19 @@ TEST_F(Groth16RunnerTest, ADeviceErrorIsAFaultWithoutAVerdict) {
   EXPECT_FALSE(outcome.fault->lost);
 }
 
+TEST_F(Groth16RunnerTest, ALostDeviceIsReportedAsLostFromItsFirstError) {
+  const auto runner = RunnerWith([](int) { return Fault::kLost; });
+  const Circuit circuit = Load(false, false);
+  ASSERT_TRUE(runner->Install(circuit).ok());
+
+  const RunOutcome outcome = Prove(*runner, circuit, CaseWitness("mul3"));
+
+  EXPECT_EQ(GetReason(outcome.status), ErrorReason::kDeviceFault);
+  ASSERT_TRUE(outcome.fault.has_value());
+  EXPECT_EQ(outcome.fault->error_class, DeviceErrorClass::kSticky);
+  EXPECT_TRUE(outcome.fault->lost);
+}
+
 TEST_F(Groth16RunnerTest, ACanaryThatCannotBeProvedKeepsTheCircuitOut) {
   Groth16Runner runner(MakeCpuBackend({.threads = 2}));
   Circuit circuit = Load(true, false);

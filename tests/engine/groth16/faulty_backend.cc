@@ -19,7 +19,8 @@ absl::StatusOr<Groth16Sums> FaultyBackend::ComputeSums(ResidentKey& key,
                                                        absl::Span<const kernels::U256> witness,
                                                        const ComputeContext& context) {
   const Fault fault = fault_(proofs_++);
-  if (fault == Fault::kError) {
+  lost_ = lost_ || fault == Fault::kLost;
+  if (fault == Fault::kError || lost_) {
     return WithReason(absl::InternalError("faulty: illegal memory access"), ErrorReason::kDeviceFault);
   }
   auto sums = cpu_->ComputeSums(key, witness, context);

@@ -14,13 +14,14 @@ namespace proofmill::engine {
 // The cpu backend behind a fault. Keys that it made resident work with it alone.
 class FaultyBackend final : public Groth16Backend {
  public:
-  enum class Fault { kNone, kWrongSum, kError };
+  enum class Fault { kNone, kWrongSum, kError, kLost };  // kLost: kError, and the device is lost
   // `fault` is asked before each proof, with its number from 0.
   explicit FaultyBackend(std::function<Fault(int proof)> fault);
 
   int proofs() const { return proofs_; }
   const std::string& name() const override { return name_; }
   BackendKind kind() const override { return BackendKind::kCpu; }
+  bool lost() const override { return lost_; }
   absl::StatusOr<std::unique_ptr<ResidentKey>> LoadKey(std::shared_ptr<const ProvingKey> key) override;
   absl::StatusOr<Groth16Sums> ComputeSums(ResidentKey& key, absl::Span<const kernels::U256> witness,
                                           const ComputeContext& context) override;
@@ -30,6 +31,7 @@ class FaultyBackend final : public Groth16Backend {
   const std::function<Fault(int)> fault_;
   const std::unique_ptr<Groth16Backend> cpu_;
   int proofs_ = 0;
+  bool lost_ = false;
 };
 
 }  // namespace proofmill::engine
