@@ -36,6 +36,7 @@ check() {
 build_preset() {
   local preset=$1 folder=${BUILD_ROOT}/$1
   shift
+  rm -f "${BUILD_ROOT}/${preset}-built"
   cmake --preset "${preset}" -B "${folder}" -DPROOFMILL_WERROR=ON "$@" >"${BUILD_ROOT}/${preset}-configure.log" 2>&1 || {
     cat "${BUILD_ROOT}/${preset}-configure.log"
     record failed 1 "configure preset ${preset}"
@@ -49,6 +50,7 @@ build_preset() {
   targets=$(ninja -C "${folder}" -t targets all | sed -nE 's/^.*: (CXX|CUDA)_(EXECUTABLE|STATIC_LIBRARY|SHARED_LIBRARY)_LINKER__(.+)_[A-Za-z]+$/\3/p' |
     sort -u | tr '\n' ' ')
   echo "targets of preset ${preset}: ${targets}"
+  touch "${BUILD_ROOT}/${preset}-built"
   record passed 1 "build preset ${preset}"
 }
 
@@ -56,6 +58,10 @@ build_preset() {
 run_ctest() {
   local preset=$1 folder=${BUILD_ROOT}/$1 junit=${BUILD_ROOT}/$1-tests.xml status=0
   shift
+  if [[ ! -f ${BUILD_ROOT}/${preset}-built ]]; then
+    record failed 1 "tests of preset ${preset}: the build is missing or failed"
+    return 1
+  fi
   rm -f "${junit}"
   ctest --test-dir "${folder}" --show-only=json-v1 >"${junit%.xml}.json"
   ctest --test-dir "${folder}" -j "${JOBS}" --no-tests=error --output-on-failure --output-junit "${junit}" \
