@@ -21,6 +21,8 @@ namespace {
 constexpr uint64_t kMessageSlackBytes = 1 << 20;
 // The headers of one call. gRPC 1.51 has known trouble with odd headers beyond 8 KiB, so not more.
 constexpr int kMetadataBytesMax = 8 << 10;
+// Only reflection runs on threads of gRPC's own, one an open stream; more streams than these are refused.
+constexpr int kReflectionThreadsMax = 16;
 // Clients behind load balancers may ping this often without being sent away.
 constexpr int kPingIntervalMinMs = 10'000;
 
@@ -39,8 +41,14 @@ std::shared_ptr<grpc::ServerCredentials> Credentials(const GrpcServer::Options& 
 void SetLimits(const Config& config, grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.message_bytes_max.bytes + kMessageSlackBytes));
   builder.SetMaxSendMessageSize(static_cast<int>(config.message_bytes_max.bytes + kMessageSlackBytes));
-  builder.SetResourceQuota(
-      grpc::ResourceQuota("proofmill").Resize(static_cast<size_t>(config.grpc_memory_bytes_max.bytes)));
+  grpc::ResourceQuota quota("proofmill");
+  quota.Resize(static_cast<size_t>(config.grpc_memory_bytes_max.bytes));
+  quota.SetMaxThreads(kReflectionThreadsMax);
+  builder.SetResourceQuota(quota);
+  // gRPC inflates a message before it looks at its size: 300 KB can become 300 MB. Witnesses hardly shrink.
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytesMax);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                              static_cast<int>(config.streams_per_connection_max));

@@ -49,8 +49,11 @@ absl::StatusOr<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::Start(
     const std::string& address, const std::shared_ptr<prometheus::Collectable>& source) {
   PROOFMILL_ASSIGN_OR_RETURN(ListenAddress bound, ParseListenAddress(address));
   try {
-    // One thread: a scrape is short, and two scrapers may wait for each other.
-    auto exposer = std::make_unique<prometheus::Exposer>(address, 1);
+    // A peer that connects and says nothing holds a thread until the timeout: several threads, a short
+    // timeout.
+    auto exposer = std::make_unique<prometheus::Exposer>(
+        std::vector<std::string>{"listening_ports", address, "num_threads", "4", "request_timeout_ms", "2000",
+                                 "enable_keep_alive", "no"});
     exposer->RegisterCollectable(source);
     const std::vector<int> ports = exposer->GetListeningPorts();
     if (ports.empty())

@@ -31,6 +31,10 @@ using std::chrono::milliseconds;
 // clients are told before, and those that wait for their next try are quiet in that moment.
 constexpr absl::Duration kRefusalTime = absl::Milliseconds(100);
 
+// gRPC's shutdown also waits for connections, of which a peer that has fallen silent keeps its own open for
+// as long as it may. When no call is open any more it gets this long.
+constexpr absl::Duration kIdleConnectionTime = absl::Seconds(1);
+
 milliseconds ToMilliseconds(absl::Duration duration) {
   return milliseconds(absl::ToInt64Milliseconds(duration));
 }
@@ -188,15 +192,23 @@ void Server::Drain(const std::function<void(absl::Duration)>& wait) {
 void Server::Stop(absl::Duration grace) {
   if (parts_->stopped) return;
   parts_->stopped = true;
-  const auto deadline = absl::ToChronoTime(absl::Now() + grace);
+  const absl::Time deadline = absl::Now() + grace;
   parts_->engine->BeginDrain();
   // Streams whose witness has not arrived are told now; nothing would come of them.
   if (parts_->context != nullptr) parts_->context->draining = true;
   parts_->reaper.Sweep();
   parts_->data_health.EndWatches();
-  if (parts_->data != nullptr) parts_->data->Shutdown(deadline);
+  // The listener stays open meanwhile and refuses what comes, with a reason.
+  if (parts_->context != nullptr) {
+    parts_->context->open_calls.WaitForNone(std::chrono::steady_clock::now() +
+                                            absl::ToChronoNanoseconds(grace));
+  }
+  const auto shut_down = [deadline](GrpcServer& server) {
+    server.Shutdown(absl::ToChronoTime(std::min(deadline, absl::Now() + kIdleConnectionTime)));
+  };
+  if (parts_->data != nullptr) shut_down(*parts_->data);
   parts_->admin_health.EndWatches();
-  if (parts_->admin != nullptr) parts_->admin->Shutdown(deadline);
+  if (parts_->admin != nullptr) shut_down(*parts_->admin);
   // No call is open, so whatever the engine still does is for nobody.
   parts_->engine->Shutdown(engine::Clock::Real().Now());
   parts_->log.Info("drain", {{"step", "done"}});

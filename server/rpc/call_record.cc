@@ -25,7 +25,9 @@ std::string RandomRequestId() {
 }  // namespace
 
 CallRecord::CallRecord(ServiceContext& services, Method method, grpc::CallbackServerContext& call)
-    : services_(services), method_(method), call_(call), start_(std::chrono::steady_clock::now()) {}
+    : services_(services), method_(method), call_(call), start_(std::chrono::steady_clock::now()) {
+  services_.open_calls.Add();
+}
 
 void CallRecord::SetRequestId(std::string_view request_id) {
   request_id_ = request_id.empty() ? RandomRequestId() : std::string(request_id);

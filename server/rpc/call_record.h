@@ -1,4 +1,5 @@
-// One call on its way through the service: its metric, its line in the log, and the form of its answer.
+// One call on its way through the service: its place among the open calls, its metric, its line in the log,
+// and the form of its answer.
 //
 // Thread safety: one thread at a time; whoever may answer the call owns the record.
 
@@ -23,6 +24,9 @@ class CallRecord {
  public:
   // Starts the clock. `services` and `call` must outlive the record.
   CallRecord(ServiceContext& services, Method method, grpc::CallbackServerContext& call);
+  ~CallRecord() { services_.open_calls.Remove(); }
+  CallRecord(const CallRecord&) = delete;
+  CallRecord& operator=(const CallRecord&) = delete;
 
   // What the client asked for, once that is known to be well formed.
   void SetCircuit(std::string_view circuit) { circuit_ = circuit; }

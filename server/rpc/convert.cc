@@ -228,8 +228,11 @@ absl::StatusOr<Statement> ParseStatement(const v1::VerifyRequest& request, size_
 
 std::optional<engine::Clock::time_point> ToEngineDeadline(std::chrono::system_clock::time_point deadline,
                                                           engine::Clock& clock) {
-  if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
-  return clock.Now() + (deadline - std::chrono::system_clock::now());
+  // Beyond any real one, so that no sum overflows; a deadline far away wraps around in gRPC itself.
+  constexpr std::chrono::hours kFarthest{24 * 365};
+  const auto now = std::chrono::system_clock::now();
+  if (deadline.time_since_epoch().count() < 0 || deadline >= now + kFarthest) return std::nullopt;
+  return clock.Now() + (deadline - now);
 }
 
 google::protobuf::Duration ToProto(std::chrono::nanoseconds duration) {

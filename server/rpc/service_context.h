@@ -11,6 +11,7 @@
 #include "server/idle_reaper.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/rpc/open_calls.h"
 #include "server/upload_store.h"
 #include "server/work_pool.h"
 
@@ -34,6 +35,7 @@ struct ServiceContext {
   // Set once jobs are refused because the process ends: streams whose witness is not complete cannot come to
   // a good end any more.
   std::atomic<bool> draining{false};
+  OpenCalls open_calls{};
 };
 
 }  // namespace proofmill::server

@@ -2,6 +2,9 @@
 
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/support/byte_buffer.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <vector>
@@ -9,6 +12,7 @@
 #include "absl/time/clock.h"
 #include "engine/formats/snarkjs_json.h"
 #include "grpc/health/v1/health.grpc.pb.h"
+#include "server/listen_address.h"
 #include "tests/server/certificates.h"
 #include "tests/server/service_fixture.h"
 
@@ -126,6 +130,35 @@ TEST_F(ListenerTest, ReflectionShowsWhatEachListenerServesAndNothingElse) {
   EXPECT_NE(admin.find("grpc.health.v1.Health"), std::string::npos);
   EXPECT_EQ(admin.find("ProverService"), std::string::npos);
   EXPECT_EQ(admin.find("UploadService"), std::string::npos);
+}
+
+TEST_F(ListenerTest, CompressedMessagesAreRefusedBeforeTheyAreInflated) {
+  v1::ProveRequest request = Request(std::string(size_t{16} << 20, '\0'));
+  v1::ProveResponse response;
+  const auto context = ContextFor();
+  context->set_compression_algorithm(GRPC_COMPRESS_GZIP);
+
+  const grpc::Status status = prover_->Prove(context.get(), request, &response);
+
+  EXPECT_FALSE(status.ok());
+  EXPECT_TRUE(ProveSmall().status.ok());
+}
+
+TEST_F(ListenerTest, APeerThatSaysNothingDoesNotHoldUpTheMetrics) {
+  const auto address = ParseListenAddress(server_->metrics_address());
+  ASSERT_TRUE(address.ok());
+  sockaddr_in target{};
+  target.sin_family = AF_INET;
+  target.sin_port = htons(address->port);
+  target.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int silent = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(connect(silent, reinterpret_cast<const sockaddr*>(&target), sizeof(target)), 0);
+
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_NE(Metrics().find("proofmill_build_info"), std::string::npos);
+
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
+  close(silent);
 }
 
 TEST_F(ListenerTest, CircuitsAreListedPageByPage) {

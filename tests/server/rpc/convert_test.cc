@@ -164,6 +164,16 @@ TEST(ConvertTest, ADeadlineKeepsItsDistance) {
   EXPECT_FALSE(ToEngineDeadline(std::chrono::system_clock::time_point::max(), clock).has_value());
 }
 
+TEST(ConvertTest, ADeadlineTooFarToCountWithIsNone) {
+  engine::FakeClock clock;
+  using std::chrono::system_clock;
+  const auto now = system_clock::now();
+  EXPECT_FALSE(ToEngineDeadline(now + std::chrono::hours(24 * 366), clock).has_value());
+  // What gRPC makes of a timeout of 292 years.
+  EXPECT_FALSE(ToEngineDeadline(system_clock::time_point(system_clock::duration::min()), clock).has_value());
+  EXPECT_TRUE(ToEngineDeadline(now - std::chrono::seconds(1), clock).has_value());
+}
+
 TEST(ConvertTest, TimesBecomeSecondsAndNanos) {
   EXPECT_EQ(ToProto(std::chrono::nanoseconds(1'500'000'007)).seconds(), 1);
   EXPECT_EQ(ToProto(std::chrono::nanoseconds(1'500'000'007)).nanos(), 500'000'007);
