@@ -20,8 +20,11 @@ constexpr size_t kReadBytesMax = size_t{1} << 30;
 
 absl::Status OpenError(const std::string& path, int error) {
   const std::string message = absl::StrCat(path, ": cannot open: ", std::strerror(error));
-  if (error == ENOENT || error == ENOTDIR) return absl::NotFoundError(message);
+  if (error == ENOENT) return absl::NotFoundError(message);
   if (error == EACCES || error == EPERM) return absl::PermissionDeniedError(message);
+  if (error == EISDIR || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG || error == ENXIO) {
+    return absl::InvalidArgumentError(message);
+  }
   return absl::InternalError(message);
 }
 

@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <string>
+#include <thread>
 
 #include "gtest/gtest.h"
 #include "tests/engine/formats/status_matchers.h"
@@ -81,6 +83,70 @@ TEST(AtomicFileTest, ADeviceIsWrittenDirectly) {
   ExpectError((*file)->WriteAt(0, AsBytes("t")), StatusCode::kFailedPrecondition, "cannot be changed");
 }
 
+TEST(AtomicFileTest, APipeWithoutAReaderIsAnErrorAndOneWithAReaderIsWritten) {
+  const TestFolder folder;
+  const std::string pipe = folder.Path("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  ExpectError(AtomicFile::Create(pipe), StatusCode::kInvalidArgument, "a pipe that nobody reads");
+
+  // More than a pipe holds: the writer has to wait for the reader.
+  const std::string text(300'000, 'x');
+  std::string got;
+  const int fd = open(pipe.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(fcntl(fd, F_SETFL, 0), 0);
+  std::atomic<bool> done = false;
+  std::thread reader([&] {
+    char part[4096];
+    for (ssize_t size = 0; size > 0 || !done;) {
+      size = read(fd, part, sizeof(part));
+      if (size > 0) got.append(part, static_cast<size_t>(size));
+    }
+  });
+  const absl::Status written = WriteFileAtomically(pipe, text);
+  done = true;
+  reader.join();
+  close(fd);
+  ASSERT_OK(written);
+  EXPECT_EQ(got, text);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST(AtomicFileTest, ANameMayBeAsLongAsTheFileSystemAllows) {
+  const TestFolder folder;
+  for (const size_t size : {size_t{240}, size_t{255}}) {
+    const std::string name(size, 'n');
+    ASSERT_OK(WriteFileAtomically(folder.Path(name), "x"));
+    EXPECT_EQ(ReadText(folder.Path(name)), "x");
+    std::filesystem::remove(folder.Path(name));
+  }
+  ExpectError(AtomicFile::Create(folder.Path(std::string(256, 'n'))), StatusCode::kInvalidArgument,
+              "File name too long");
+  EXPECT_THAT(folder.List(), IsEmpty());
+}
+
+TEST(AtomicFileTest, ANameThatCannotBeFollowedIsTheCallersFault) {
+  const TestFolder folder;
+  ASSERT_OK(WriteFileAtomically(folder.Path("file"), "x"));
+  std::filesystem::create_symlink("loop", folder.Path("loop"));
+
+  ExpectError(AtomicFile::Create(folder.Path("loop")), StatusCode::kInvalidArgument, "cannot create");
+  ExpectError(AtomicFile::Create(folder.Path("file/below")), StatusCode::kInvalidArgument, "Not a directory");
+}
+
+TEST(AtomicFileTest, AKilledWriterLeavesNothing) {
+  const TestFolder folder;
+  const int probe = open(folder.Path("").c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (probe < 0) GTEST_SKIP() << "the file system has no files without a name";
+  close(probe);
+
+  // What a killed process leaves is what is there before its destructors run.
+  const auto file = AtomicFile::Create(folder.Path("f"));
+  ASSERT_OK(file);
+  ASSERT_OK((*file)->Append(AsBytes("half")));
+  EXPECT_THAT(folder.List(), IsEmpty());
+}
+
 TEST(AtomicFileTest, SecretsAreForTheOwnerOnly) {
   const TestFolder folder;
   const mode_t old_mask = umask(022);
@@ -147,7 +213,7 @@ TEST(AtomicFileTest, AFolderThatVanishesBeforeCommitIsAnError) {
   ASSERT_OK(file);
   ASSERT_OK((*file)->Append(AsBytes("x")));
   std::filesystem::remove_all(folder.Path("sub"));
-  ExpectError((*file)->Commit(), StatusCode::kInternal, "cannot rename");
+  ExpectError((*file)->Commit(), StatusCode::kInternal, "cannot put in place");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <filesystem>
 #include <string>
 
 #include "gtest/gtest.h"
@@ -55,7 +56,17 @@ TEST(RandomAccessFileTest, OnlyRegularFilesAreOpened) {
   ExpectError(RandomAccessFile::Open(folder.Path("pipe")), StatusCode::kInvalidArgument,
               "got a device or pipe");
   WriteBytes(folder.Path("f"), {1});
-  ExpectError(RandomAccessFile::Open(folder.Path("f/below")), StatusCode::kNotFound, "Not a directory");
+  ExpectError(RandomAccessFile::Open(folder.Path("f/below")), StatusCode::kInvalidArgument,
+              "Not a directory");
+}
+
+TEST(RandomAccessFileTest, ANameThatCannotBeFollowedIsTheCallersFault) {
+  const TestFolder folder;
+  std::filesystem::create_symlink("loop", folder.Path("loop"));
+
+  ExpectError(RandomAccessFile::Open(folder.Path("loop")), StatusCode::kInvalidArgument, "cannot open");
+  ExpectError(RandomAccessFile::Open(folder.Path(std::string(256, 'n'))), StatusCode::kInvalidArgument,
+              "File name too long");
 }
 
 TEST(RandomAccessFileTest, AFileWithoutPermissionIsRefused) {
