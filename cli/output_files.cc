@@ -26,6 +26,14 @@ bool IsSpecial(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
 }
 
+// Where `output` will be, however it is spelled. REQUIRES: its folder exists.
+std::filesystem::path PlaceOf(const std::filesystem::path& output) {
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::canonical(output.has_parent_path() ? output.parent_path() : ".", error);
+  return error ? output : folder / output.filename();
+}
+
 }  // namespace
 
 absl::Status WriteOutputFiles(const std::vector<OutputFile>& files) {
@@ -51,6 +59,9 @@ absl::Status CheckOutputPaths(const std::vector<std::string>& inputs,
                               const std::vector<std::string>& outputs) {
   std::error_code error;
   for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].empty()) {
+      return absl::InvalidArgumentError("expected the name of a file to write, got an empty name");
+    }
     const std::filesystem::path output = outputs[i];
     if (std::filesystem::is_directory(output, error)) {
       return absl::InvalidArgumentError(absl::StrCat(outputs[i], ": expected a file to write, got a folder"));
@@ -60,11 +71,17 @@ absl::Status CheckOutputPaths(const std::vector<std::string>& inputs,
       return absl::InvalidArgumentError(
           absl::StrCat(outputs[i], ": expected an existing folder, got ", folder.string()));
     }
+    // A name that is too long or a chain of links without an end.
+    if (std::filesystem::status(output, error).type() == std::filesystem::file_type::none) {
+      return absl::InvalidArgumentError(absl::StrCat(outputs[i], ": cannot create: ", error.message()));
+    }
     if (IsSpecial(outputs[i])) continue;
     for (size_t j = 0; j < i; ++j) {
-      if (outputs[j] == outputs[i] || std::filesystem::equivalent(outputs[j], output, error)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("expected different output files, got ", outputs[i], " twice"));
+      if (PlaceOf(outputs[j]) == PlaceOf(output) || std::filesystem::equivalent(outputs[j], output, error)) {
+        const std::string got = outputs[j] == outputs[i]
+                                    ? absl::StrCat(outputs[i], " twice")
+                                    : absl::StrCat(outputs[j], " and ", outputs[i], ", which are the same");
+        return absl::InvalidArgumentError(absl::StrCat("expected different output files, got ", got));
       }
     }
     for (const std::string& input : inputs) {

@@ -26,8 +26,9 @@ struct OutputFile {
 // Errors as engine::AtomicFile; none of the files is there afterwards.
 absl::Status WriteOutputFiles(const std::vector<OutputFile>& files);
 
-// Refuses, before any work is done, outputs that could not be meant: two outputs with one name, an output
-// that is also an input, or a folder that does not exist.
+// Refuses, before any work is done, outputs that could not be meant: an empty or impossible name,
+// two names of one file however they are spelled, an output that is also an input, or a folder that does not
+// exist.
 //   INVALID_ARGUMENT  with the names.
 absl::Status CheckOutputPaths(const std::vector<std::string>& inputs,
                               const std::vector<std::string>& outputs);

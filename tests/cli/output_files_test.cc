@@ -87,5 +87,31 @@ TEST(CheckOutputPathsTest, OutputsThatCannotBeMeantAreRefused) {
   EXPECT_FALSE(CheckOutputPaths({input}, {folder.File("nowhere/a")}).ok());
 }
 
+TEST(CheckOutputPathsTest, OneFileUnderTwoSpellingsIsRefused) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(std::filesystem::create_directory(folder.File("d")));
+  ASSERT_EQ(::symlink("d", folder.File("link").c_str()), 0);
+
+  EXPECT_FALSE(CheckOutputPaths({}, {folder.File("a"), folder.File("./a")}).ok());
+  EXPECT_FALSE(CheckOutputPaths({}, {folder.File("a"), folder.File("d/../a")}).ok());
+  EXPECT_FALSE(CheckOutputPaths({}, {folder.File("d/a"), folder.File("link/a")}).ok());
+  EXPECT_FALSE(CheckOutputPaths({}, {"a", "./a"}).ok());
+  EXPECT_TRUE(CheckOutputPaths({}, {folder.File("a"), folder.File("d/a")}).ok());
+  EXPECT_FALSE(FileExists(folder.File("a")));
+}
+
+TEST(CheckOutputPathsTest, NamesThatNoFileCanHaveAreRefused) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::symlink("loop", folder.File("loop").c_str()), 0);
+
+  const absl::Status empty = CheckOutputPaths({}, {""});
+  EXPECT_EQ(empty.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(empty.message().find("empty name"), absl::string_view::npos);
+  EXPECT_EQ(CheckOutputPaths({}, {folder.File("loop")}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CheckOutputPaths({}, {folder.File(std::string(256, 'n'))}).code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_TRUE(CheckOutputPaths({}, {folder.File(std::string(255, 'n'))}).ok());
+}
+
 }  // namespace
 }  // namespace proofmill::cli
