@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "cli/commands.h"
 #include "cli/output_files.h"
 #include "cli/progress.h"
@@ -33,18 +34,17 @@ using engine::Blinding;
 using engine::Groth16Proof;
 using kernels::Fr;
 
-absl::StatusOr<Blinding> ParseBlinding(const std::string& text) {
+absl::StatusOr<Blinding> ParseBlinding(absl::string_view text) {
   const std::vector<std::string> parts = absl::StrSplit(text, ',');
   if (parts.size() != 2) {
     return absl::InvalidArgumentError(
-        absl::StrCat("--blinding: expected two decimal numbers R,S, got ", parts.size(), " parts"));
+        absl::StrCat("expected two decimal numbers R,S, got ", parts.size(), " parts"));
   }
   Fr values[2];
   for (size_t i = 0; i < 2; ++i) {
     const absl::StatusOr<kernels::U256> plain = engine::ParseDecimalBelow(parts[i], Fr::kModulus);
     if (!plain.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--blinding: ", i == 0 ? "R" : "S", ": ", plain.status().message()));
+      return absl::InvalidArgumentError(absl::StrCat(i == 0 ? "R" : "S", ": ", plain.status().message()));
     }
     values[i] = Fr::FromPlain(*plain);
   }
@@ -77,18 +77,20 @@ class ProveCommand final : public Command {
     flags.Bool("json", &json_, "With --timings, print JSON instead of a table.");
     flags.Bool("allow_unsafe_setup", &allow_unsafe_setup_,
                "Accept a key that nobody contributed to (gamma equals delta): anyone can forge its proofs.");
-    flags.String(
-        "blinding", "R,S", &blinding_,
-        "FOR TESTS ONLY: fixed blinding as two decimal numbers. A proof made so gives the witness away.");
+    flags.Custom(
+        "blinding", "R,S", "",
+        "FOR TESTS ONLY: fixed blinding as two decimal numbers. A proof made so gives the witness away.",
+        [this](absl::string_view text) -> absl::Status {
+          PROOFMILL_ASSIGN_OR_RETURN(blinding_, ParseBlinding(text));
+          return absl::OkStatus();
+        });
   }
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& positional) override {
     PROOFMILL_RETURN_IF_ERROR(
         CheckOutputPaths({positional[0], positional[1]}, {positional[2], positional[3]}));
     engine::ProveOptions options;
-    if (!blinding_.empty()) {
-      PROOFMILL_ASSIGN_OR_RETURN(options.fixed_blinding, ParseBlinding(blinding_));
-    }
+    options.fixed_blinding = blinding_;
     options.stages = &times_;
     PROOFMILL_ASSIGN_OR_RETURN(
         const engine::BackendSelection selection,
@@ -186,7 +188,7 @@ class ProveCommand final : public Command {
   bool timings_ = false;
   bool json_ = false;
   bool allow_unsafe_setup_ = false;
-  std::string blinding_;
+  std::optional<Blinding> blinding_;
   StageTimes times_;
   std::vector<std::string> warnings_;
 };

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "cli/commands.h"
 #include "engine/base/status_macros.h"
 #include "server/config.h"
@@ -37,7 +38,11 @@ class ServeCommand final : public Command {
   }
 
   void DeclareFlags(FlagSet& flags) override {
-    flags.String("config", "FILE", &sources_.file, "Configuration file (YAML).");
+    flags.Custom("config", "FILE", "", "Configuration file (YAML).", [this](absl::string_view text) {
+      if (text.empty()) return absl::InvalidArgumentError("expected the name of a file, got nothing");
+      sources_.file = std::string(text);
+      return absl::OkStatus();
+    });
     flags.Bool("check_config", &check_only_, "Check the configuration, print it, and exit.");
     const server::Config defaults;
     for (const server::Setting& setting : server::Settings()) {

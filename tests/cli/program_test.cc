@@ -189,7 +189,7 @@ TEST_F(ProgramTest, FixedBlindingGivesTheSameProofAndIsChecked) {
   EXPECT_EQ(ReadFile(File("a")), ReadFile(File("b")));
   EXPECT_NE(ReadFile(File("a")), ReadFile(File("c")));
   for (const std::string bad :
-       {"1", "1,2,3", ",", "01,2", "1,-2", "0x1,2",
+       {"", "1", "1,2,3", ",", "01,2", "1,-2", "0x1,2",
         "21888242871839275222246405745257275088548364400416034343698204186575808495617,0"}) {
     ExpectRefused(prove(bad, "d"), "prove", "--blinding");
   }
@@ -240,6 +240,8 @@ TEST_F(ProgramTest, ServeChecksAndPrintsItsConfiguration) {
   EXPECT_THAT(run.out, HasSubstr("queue_jobs_max: 7\n"));
   EXPECT_THAT(run.out, HasSubstr("listen: 127.0.0.1:2\n")) << "a flag wins over the file";
   ExpectRefused(Proofmill({"serve", "--check_config"}), "serve", "circuits");
+  ExpectRefused(Proofmill({"serve", "--check_config", "--circuits=" + folder_.path(), "--config", ""}),
+                "serve", "--config");
   ExpectRefused(Proofmill({"serve", "--queue_jobs_max=none"}), "serve", "--queue_jobs_max");
   ExpectRefused(Proofmill({"serve", "--circuits=" + folder_.path(), "--listen=0.0.0.0:1", "--check_config"}),
                 "serve", "listen");
