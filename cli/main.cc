@@ -105,6 +105,7 @@ ExitCode Dispatch(std::vector<std::string> args) {
 int main(int argc, char** argv) {
   proofmill::server::HardenProcess();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that went away is a write error, not a death
+  std::signal(SIGXFSZ, SIG_IGN);  // and so is a limit on the size of files
   return static_cast<int>(
       proofmill::cli::Dispatch(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc)));
 }

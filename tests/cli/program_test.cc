@@ -257,5 +257,15 @@ TEST_F(ProgramTest, AClosedOrFullStandardOutputIsAnErrorAndNotASignal) {
   EXPECT_THAT(ReadFile(File("err")), HasSubstr("stdout"));
 }
 
+TEST_F(ProgramTest, ALimitOnTheSizeOfFilesIsAnErrorAndNotASignal) {
+  const std::string command = "ulimit -f 1; exec " + ProofmillPath() + " synth --log2_domain=8 " +
+                              File("k.zkey") + " " + File("w.wtns") + " 2> " + File("err");
+  const int status = std::system(command.c_str());
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+  EXPECT_THAT(ReadFile(File("err")), HasSubstr("File too large"));
+  EXPECT_FALSE(FileExists(File("k.zkey")));
+}
+
 }  // namespace
 }  // namespace proofmill::e2e
