@@ -22,7 +22,7 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 // What a message holds besides the witness: the specification and the framing of protobuf.
 constexpr uint64_t kMessageOverheadBytes = 64 << 10;
 
-std::vector<Setting> MakeSettings() {
+std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a table
   return {
       {"circuits", "DIR", "Folder of the circuits: ID/circuit.zkey or ID.zkey. Required.", &Config::circuits},
       {"backend",

@@ -58,7 +58,7 @@ static_assert(kAllReasons.size() == static_cast<size_t>(ErrorReason::kPermission
 
 absl::Span<const ErrorReason> AllErrorReasons() { return kAllReasons; }
 
-std::string_view ReasonName(ErrorReason reason) {
+std::string_view ReasonName(ErrorReason reason) {  // NOLINT(readability-function-size): a table
   // No default: the compiler then names a reason that has no line here.
   switch (reason) {
     case ErrorReason::kQueueFull:

@@ -70,7 +70,7 @@ bool Dispatcher::AnswerPosted() {
   return true;
 }
 
-absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(std::shared_ptr<Job> job,
+absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(const std::shared_ptr<Job>& job,
                                                            const std::optional<RequestDigest>& digest,
                                                            Clock::time_point deadline,
                                                            Ticket::Callbacks callbacks, const Admit& admit) {
@@ -222,7 +222,7 @@ void Dispatcher::ReportProgress(const Job& job) {
   for (const std::shared_ptr<Ticket>& ticket : job.tickets()) ticket->Report(progress);
 }
 
-void Dispatcher::Complete(Job& job, absl::StatusOr<ProveResult> result) {
+void Dispatcher::Complete(Job& job, const absl::StatusOr<ProveResult>& result) {
   job.DropWitness();
   // Before Finish(): whoever finds the job finished then finds its result.
   request_ids_.Complete(job, result);

@@ -149,6 +149,7 @@ const R1cs* Groth16Runner::ConstraintsOf(const Circuit& circuit) {
 std::vector<std::unique_ptr<JobRunner>> MakeGroth16Runners(
     std::vector<std::unique_ptr<Groth16Backend>> backends) {
   std::vector<std::unique_ptr<JobRunner>> runners;
+  runners.reserve(backends.size());
   for (auto& backend : backends) runners.push_back(std::make_unique<Groth16Runner>(std::move(backend)));
   return runners;
 }

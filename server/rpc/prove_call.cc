@@ -65,10 +65,11 @@ class ProveCall final : public grpc::ServerUnaryReactor {
     PROOFMILL_ASSIGN_OR_RETURN(spec_, ParseSpec(request.spec()));
     record_.SetCircuit(spec_.circuit);
     record_.SetRequestId(spec_.request_id);
-    Submission submission{.spec = spec_,
-                          .deadline = ToEngineDeadline(context_.deadline(), services_.engine.clock()),
-                          .done = [this](absl::StatusOr<engine::ProveResult> result) { Complete(result); },
-                          .progress = nullptr};
+    Submission submission{
+        .spec = spec_,
+        .deadline = ToEngineDeadline(context_.deadline(), services_.engine.clock()),
+        .done = [this](const absl::StatusOr<engine::ProveResult>& result) { Complete(result); },
+        .progress = nullptr};
     switch (request.groth16().witness_case()) {
       case v1::Groth16Input::kWtns:
         record_.SetWitnessBytes(request.groth16().wtns().size());

@@ -87,9 +87,9 @@ class CudaBackendImpl final : public CudaBackend {
     PROOFMILL_RETURN_IF_ERROR(GrowScratch(Shape(*key, plan)));
     PROOFMILL_ASSIGN_OR_RETURN(std::shared_ptr<const DomainTables> domain, DomainFor(key->log2_domain()));
     PROOFMILL_ASSIGN_OR_RETURN(PinnedUpload upload, PinnedUpload::Make(calls_, kUploadChunkBytes));
-    PROOFMILL_ASSIGN_OR_RETURN(std::unique_ptr<CudaResidentKey> resident,
-                               CudaResidentKey::Make(calls_, std::move(key), plan, std::move(domain), upload,
-                                                     load_stream_.get(), key_bytes_));
+    PROOFMILL_ASSIGN_OR_RETURN(
+        std::unique_ptr<CudaResidentKey> resident,
+        CudaResidentKey::Make(calls_, key, plan, std::move(domain), upload, load_stream_.get(), key_bytes_));
     return std::unique_ptr<ResidentKey>(std::move(resident));
   }
 
@@ -129,9 +129,10 @@ class CudaBackendImpl final : public CudaBackend {
     MutexLock lock(proof_mu_);
     PROOFMILL_ASSIGN_OR_RETURN(const DeviceGuard guard, DeviceGuard::Make(calls_, device_));
     std::string bytes(scratch_.size_bytes(), '\0');
+    const uint8_t* const scratch = scratch_.data();
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("cudaDeviceSynchronize", [] { return cudaDeviceSynchronize(); }));
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("cudaMemcpy", [&] {
-      return cudaMemcpy(bytes.data(), scratch_.data(), bytes.size(), cudaMemcpyDeviceToHost);
+      return cudaMemcpy(bytes.data(), scratch, bytes.size(), cudaMemcpyDeviceToHost);
     }));
     return bytes;
   }
@@ -218,8 +219,9 @@ class CudaBackendImpl final : public CudaBackend {
     if (bytes == 0) return absl::OkStatus();
     // On the stream that the next proof starts on: the default stream would not be ordered before it, and
     // could overwrite the witness.
-    return calls_.Call("cudaMemset",
-                       [&] { return cudaMemsetAsync(scratch_.data(), 0, bytes, resources_.main.get()); });
+    uint8_t* const scratch = scratch_.data();
+    const cudaStream_t stream = resources_.main.get();
+    return calls_.Call("cudaMemset", [&] { return cudaMemsetAsync(scratch, 0, bytes, stream); });
   }
 
   static constexpr int kPlanRounds = 8;

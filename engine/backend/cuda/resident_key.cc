@@ -93,7 +93,7 @@ class CudaResidentKey::Loader {
 };
 
 absl::StatusOr<std::unique_ptr<CudaResidentKey>> CudaResidentKey::Make(
-    CudaCalls& calls, std::shared_ptr<const ProvingKey> key, const MsmPlan& plan,
+    CudaCalls& calls, const std::shared_ptr<const ProvingKey>& key, const MsmPlan& plan,
     std::shared_ptr<const DomainTables> domain, PinnedUpload& upload, cudaStream_t stream,
     KeyBytes key_bytes) {
   std::unique_ptr<CudaResidentKey> out(new CudaResidentKey(key, plan, std::move(domain)));

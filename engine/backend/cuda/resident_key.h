@@ -93,7 +93,7 @@ class CudaResidentKey final : public ResidentKey {
  public:
   // Uploads `key` through `upload` and makes the multiples that `plan` asks for; waits until all is there.
   static absl::StatusOr<std::unique_ptr<CudaResidentKey>> Make(CudaCalls& calls,
-                                                               std::shared_ptr<const ProvingKey> key,
+                                                               const std::shared_ptr<const ProvingKey>& key,
                                                                const MsmPlan& plan,
                                                                std::shared_ptr<const DomainTables> domain,
                                                                PinnedUpload& upload, cudaStream_t stream,
