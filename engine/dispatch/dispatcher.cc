@@ -70,10 +70,11 @@ bool Dispatcher::AnswerPosted() {
   return true;
 }
 
-absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(const std::shared_ptr<Job>& job,
-                                                           const std::optional<RequestDigest>& digest,
-                                                           Clock::time_point deadline,
-                                                           Ticket::Callbacks callbacks, const Admit& admit) {
+// By value: `admit` may come back to the caller, which may then let go of its own pointer.
+absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(
+    std::shared_ptr<Job> job,  // NOLINT(performance-unnecessary-value-param)
+    const std::optional<RequestDigest>& digest, Clock::time_point deadline, Ticket::Callbacks callbacks,
+    const Admit& admit) {
   auto ticket = std::make_shared<Ticket>(weak_from_this(), deadline, std::move(callbacks));
   {
     MutexLock lock(mu_);

@@ -65,7 +65,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   // is for that job or its result; `admit` is not asked then, and `job` is dropped.
   //   ALREADY_EXISTS REQUEST_ID_CONFLICT; UNAVAILABLE DRAINING or NO_DEVICE; RESOURCE_EXHAUSTED
   //   OUT_OF_MEMORY; what `admit` returns
-  absl::StatusOr<std::shared_ptr<Ticket>> Submit(const std::shared_ptr<Job>& job,
+  absl::StatusOr<std::shared_ptr<Ticket>> Submit(std::shared_ptr<Job> job,
                                                  const std::optional<RequestDigest>& digest,
                                                  Clock::time_point deadline, Ticket::Callbacks callbacks,
                                                  const Admit& admit);
