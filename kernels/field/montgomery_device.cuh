@@ -2,7 +2,7 @@
 //
 // The product keeps two accumulators, one for the partial products that start at an even word and one for
 // those that start at an odd word, so that each row is two unbroken chains of 32 x 32 + 64 multiply-adds
-// (IMAD.WIDE), which is what fills the pipe: 61 G products/s on an H200 (performance table in docs). One word
+// (IMAD.WIDE), which is what fills the pipe: 60 G products/s on an H200 (CUDA 13.0, 2026-11-30). One word
 // of the Montgomery quotient is folded in per row (CIOS).
 
 #ifndef PROOFMILL_KERNELS_FIELD_MONTGOMERY_DEVICE_CUH_
