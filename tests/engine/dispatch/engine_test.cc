@@ -162,8 +162,9 @@ TEST_F(EngineTest, TheJobThatTheQueueHasNoPlaceForIsRefusedWithAdviceWhenToRetry
 
 TEST_F(EngineTest, TheAdviceFollowsTheLengthOfTheQueueAndTheTimeOfAProof) {
   options_.jobs_max = 3;
-  bool learning = true;
-  Start({[&](const Circuit& circuit, absl::Span<const kernels::U256> witness, const RunContext& context) {
+  // Owned by the device: jobs still wait for it when this test ends.
+  Start({[this, learning = true](const Circuit& circuit, absl::Span<const kernels::U256> witness,
+                                 const RunContext& context) mutable {
     if (!std::exchange(learning, false)) return Held()(circuit, witness, context);
     clock_.Advance(seconds(4));
     return EchoRun(witness);
