@@ -14,6 +14,7 @@ done
 compile_alone() {
   local header=$1
   shift
+  if [[ ${header} == *_ifma.h ]]; then set -- "$@" -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512ifma; fi
   if ! echo "#include \"${header}\"" | g++ "$@" -x c++ -; then echo "${header} does not compile alone"; return 1; fi
 }
 export -f compile_alone

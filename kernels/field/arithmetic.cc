@@ -1,0 +1,92 @@
+#include "kernels/field/arithmetic.h"
+
+#include <atomic>
+#include <cstdint>
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+namespace proofmill::kernels {
+namespace {
+
+// Relaxed: the choice guards no data. It only changes while nothing else computes.
+std::atomic<Arithmetic> current{Arithmetic::kPortable};
+
+#if defined(__x86_64__)
+
+constexpr bool HasAll(uint64_t word, uint64_t bits) { return (word & bits) == bits; }
+
+// Bits of CPUID leaf 7, EBX (Intel SDM volume 2, CPUID).
+constexpr uint32_t kBmi2 = 1u << 8, kAdx = 1u << 19;
+constexpr uint32_t kAvx512 = 1u << 16 | 1u << 17 | 1u << 21 | 1u << 30 | 1u << 31;  // F, DQ, IFMA, BW, VL
+
+uint32_t Leaf7Ebx() {
+  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 ? ebx : 0;
+}
+
+// Whether the operating system keeps the vector registers of AVX-512 over a switch of threads.
+bool SystemSavesAvx512() {
+  constexpr uint32_t kOsXsave = 1u << 27;
+  constexpr uint64_t kStates = 0xe6;  // XMM, YMM, mask registers, upper halves of ZMM0-15, ZMM16-31
+  uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || !HasAll(ecx, kOsXsave)) return false;
+  __asm__("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
+  return HasAll(uint64_t{edx} << 32 | eax, kStates);
+}
+
+bool HasAdx() { return HasAll(Leaf7Ebx(), kBmi2 | kAdx); }
+bool HasIfma() { return HasAdx() && HasAll(Leaf7Ebx(), kAvx512) && SystemSavesAvx512(); }
+
+#else
+
+bool HasAdx() { return false; }
+bool HasIfma() { return false; }
+
+#endif
+
+[[maybe_unused]] const bool chosen_at_start = [] {
+  SetArithmetic(SupportedArithmetics().back());
+  return true;
+}();
+
+}  // namespace
+
+const char* ArithmeticName(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::kPortable:
+      return "portable";
+    case Arithmetic::kAdx:
+      return "adx";
+    case Arithmetic::kIfma:
+      return "ifma";
+  }
+  return "unknown";
+}
+
+bool Supported(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::kPortable:
+      return true;
+    case Arithmetic::kAdx:
+      return HasAdx();
+    case Arithmetic::kIfma:
+      return HasIfma();
+  }
+  return false;
+}
+
+std::vector<Arithmetic> SupportedArithmetics() {
+  std::vector<Arithmetic> out;
+  for (const Arithmetic arithmetic : {Arithmetic::kPortable, Arithmetic::kAdx, Arithmetic::kIfma}) {
+    if (Supported(arithmetic)) out.push_back(arithmetic);
+  }
+  return out;
+}
+
+Arithmetic CurrentArithmetic() { return current.load(std::memory_order_relaxed); }
+
+void SetArithmetic(Arithmetic arithmetic) { current.store(arithmetic, std::memory_order_relaxed); }
+
+}  // namespace proofmill::kernels
