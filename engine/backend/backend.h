@@ -11,8 +11,8 @@
 // nothing that grows with the circuit beyond it, and wipes what held secrets before it returns, whatever it
 // returns.
 //
-// Thread safety: one worker thread owns a backend and calls ComputeSums(); two calls at once wait for each
-// other. LoadKey() and the end of a ResidentKey may come from any other thread meanwhile. A ResidentKey must
+// Thread safety: ComputeSums() may be called from any thread; proofs_in_flight() calls run at a time, others
+// wait. LoadKey() and the end of a ResidentKey may come from any other thread meanwhile. A ResidentKey must
 // end before its backend, and not while a call uses it.
 
 #ifndef PROOFMILL_ENGINE_BACKEND_BACKEND_H_
@@ -20,10 +20,14 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -71,7 +75,33 @@ struct ComputeContext {
   std::function<void(const WitnessSums&)> on_witness_sums = nullptr;
 };
 
-// A key in the form in which a backend's kernels want it.
+// What a device has and has done, for metrics. Counts go from the making of the backend.
+struct DeviceUsage {
+  // Bytes of memory. `free_bytes` is what the device had left, for any process, when memory was last taken.
+  uint64_t key_bytes = 0;
+  uint64_t scratch_bytes = 0;
+  uint64_t free_bytes = 0;
+  uint64_t limit_bytes = 0;  // for keys and scratch together
+  // Bytes over the bus of proofs and of keys.
+  uint64_t host_to_device_bytes = 0;
+  uint64_t device_to_host_bytes = 0;
+  uint64_t allocations = 0;  // of device and page-locked memory
+  uint64_t key_evictions = 0;
+  uint64_t key_reloads = 0;
+};
+
+// A key came into the memory of a device, gave way for another, or came back.
+struct KeyEvent {
+  enum class Kind { kLoaded, kEvicted, kReloaded };
+  Kind kind = Kind::kLoaded;
+  std::shared_ptr<const ProvingKey> key;
+  uint64_t bytes = 0;
+  std::chrono::nanoseconds duration{0};  // of loading
+  std::string plan;                      // in which form it is held, one line; empty when it went
+};
+
+// A key in the form in which a backend's kernels want it. A device whose memory is short may let it go
+// between proofs, and take it back from key() when it is needed.
 class ResidentKey {
  public:
   virtual ~ResidentKey() = default;
@@ -79,7 +109,8 @@ class ResidentKey {
   ResidentKey& operator=(const ResidentKey&) = delete;
 
   const std::shared_ptr<const ProvingKey>& key() const { return key_; }
-  // Bytes that this key takes on its device: tables and index lists; scratch that keys share is not counted.
+  // Bytes that this key takes on its device now: tables and index lists; scratch that keys share is not
+  // counted.
   virtual size_t device_bytes() const = 0;
 
  protected:
@@ -98,6 +129,14 @@ class Groth16Backend {
   // "cpu", "cuda:0": the device label of metrics and replies.
   virtual const std::string& name() const = 0;
   virtual BackendKind kind() const = 0;
+  // "GPU-...", as nvidia-smi has it; empty for the CPU.
+  virtual std::string_view gpu_uuid() const { return ""; }
+  // Calls of ComputeSums() that are worth making at a time. Does not change.
+  virtual size_t proofs_in_flight() const { return 1; }
+  // Nothing where there is no device memory to speak of.
+  virtual std::optional<DeviceUsage> usage() const { return std::nullopt; }
+  // What happened to keys since the last call, in order.
+  virtual std::vector<KeyEvent> TakeKeyEvents() { return {}; }
   // True once the device is lost: nothing will work on it again in this process.
   virtual bool lost() const { return false; }
 
@@ -109,7 +148,8 @@ class Groth16Backend {
   // The five sums of one proof. REQUIRES: `key` came from this backend; `witness` has n_vars values, all
   // below r (the prover checks both).
   //   CANCELLED, DEADLINE_EXCEEDED  as context.cancel says, at the next border between stages.
-  //   RESOURCE_EXHAUSTED            the host's memory ran out (reason kOutOfMemory).
+  //   RESOURCE_EXHAUSTED            the host's memory ran out, or another process took the memory of the
+  //                                 device (reason kOutOfMemory).
   //   INTERNAL                      the device failed (reason kDeviceFault).
   virtual absl::StatusOr<Groth16Sums> ComputeSums(ResidentKey& key, absl::Span<const kernels::U256> witness,
                                                   const ComputeContext& context) = 0;

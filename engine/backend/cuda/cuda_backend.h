@@ -1,9 +1,10 @@
 // The backend that runs on one NVIDIA GPU.
 //
-// Keys stay in device memory with as many multiples of their bases as the budget allows; a proof moves its
-// witness up once and five points down, and allocates nothing. Scratch and page-locked memory belong to the
-// backend and are as large as its largest key asked for: LoadKey() grows them between two proofs. Both are
-// wiped after each proof.
+// Keys stay in device memory with as many multiples of their bases as the budget allows; where not all fit
+// the least recently used give way and come back when they are needed. A proof moves its witness up once and
+// five points down, and allocates nothing. Scratch and page-locked memory belong to the backend, for up to
+// four proofs in flight, and are as large as its largest key asked for: LoadKey() grows them between proofs.
+// Both are wiped after each proof.
 //
 // Thread safety: as Groth16Backend.
 
@@ -11,7 +12,6 @@
 #define PROOFMILL_ENGINE_BACKEND_CUDA_CUDA_BACKEND_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -32,21 +32,15 @@ inline constexpr size_t kDeviceReserveBytes = size_t{512} << 20;
 
 class CudaBackend : public Groth16Backend {
  public:
-  struct Stats {
-    uint64_t host_to_device_bytes = 0;
-    uint64_t device_to_host_bytes = 0;
-    uint64_t allocations = 0;  // of device and page-locked memory
-    size_t key_bytes = 0;
-    size_t scratch_bytes = 0;
-    size_t limit_bytes = 0;
-  };
-  virtual Stats stats() const = 0;
-  virtual const std::string& gpu_uuid() const = 0;
+  // As usage(), which always has a value here.
+  virtual DeviceUsage stats() const = 0;
   // Where tests make the n-th call fail.
   virtual CudaCalls& calls() = 0;
-  // What the planner chose for a resident key, one line.
+  // What the planner chose for a key, one line; "evicted" while it is not resident. REQUIRES: nothing else is
+  // going on meanwhile.
   virtual std::string DescribePlan(const ResidentKey& key) const = 0;
-  // Copies the arena back, for the test that finds no secret in it. Waits for the device.
+  // Copies the arenas back, for the test that finds no secret in them. Waits for the device. REQUIRES: no
+  // proof is running.
   virtual absl::StatusOr<std::string> ReadScratch() = 0;
 };
 

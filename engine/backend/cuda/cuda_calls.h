@@ -15,6 +15,7 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -55,6 +56,11 @@ class CudaCalls {
   // Allocations of device and page-locked memory so far; the owners in cuda_objects.h count theirs.
   uint64_t allocations() const { return allocations_.load(std::memory_order_relaxed); }
   void CountAllocation() { allocations_.fetch_add(1, std::memory_order_relaxed); }
+  // Bytes over the bus so far; whoever copies counts.
+  uint64_t host_to_device_bytes() const { return host_to_device_.load(std::memory_order_relaxed); }
+  uint64_t device_to_host_bytes() const { return device_to_host_.load(std::memory_order_relaxed); }
+  void CountHostToDevice(size_t bytes) { host_to_device_.fetch_add(bytes, std::memory_order_relaxed); }
+  void CountDeviceToHost(size_t bytes) { device_to_host_.fetch_add(bytes, std::memory_order_relaxed); }
 
   // Calls so far.
   uint64_t count() const { return calls_.load(std::memory_order_relaxed); }
@@ -69,6 +75,8 @@ class CudaCalls {
 
   std::atomic<uint64_t> calls_{0};
   std::atomic<uint64_t> allocations_{0};
+  std::atomic<uint64_t> host_to_device_{0};
+  std::atomic<uint64_t> device_to_host_{0};
   std::atomic<uint64_t> fail_at_{UINT64_MAX};
   cudaError_t injected_ = cudaSuccess;
   std::atomic<bool> lost_{false};

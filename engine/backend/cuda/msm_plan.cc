@@ -1,35 +1,86 @@
 #include "engine/backend/cuda/msm_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/base/error_reason.h"
+#include "engine/base/status_macros.h"
 #include "kernels/curve/bn254.h"
 
 namespace proofmill::engine {
 namespace {
+
+using kernels::MsmShape;
 
 // Best windows by log2 of the number of bases, uniform scalars, one H200 (CUDA 13.0, 2026-11-30): 2^10 0.26
 // ms, 2^13 0.36 ms, 2^16 0.59 ms, 2^18 1.33 ms, 2^20 4.1 ms with G1.
 constexpr std::array<uint8_t, 25> kWindowBitsByLog2 = {4,  4,  4,  4,  4,  5,  5,  6,  6,  7,  8,  8, 9,
                                                        10, 11, 13, 15, 15, 16, 16, 17, 17, 18, 18, 19};
 
-size_t PointBytes(size_t set) {
-  return static_cast<BaseSetId>(set) == BaseSetId::kB2 ? sizeof(kernels::G2Affine)
-                                                       : sizeof(kernels::G1Affine);
+// Smaller windows than the best by this much are looked at where not every multiple is resident.
+constexpr uint32_t kWindowBitsLess = 8;
+
+// The model of ../shared/performance.md, "Floors": additions of points to buckets, then two full additions a
+// bucket, then the sort. Rates of one H200: mixed additions a second, products a second, entries sorted.
+constexpr double kG1AddsPerSecond = 5.91e9;
+constexpr double kG2AddsPerSecond = 1.89e9;
+constexpr double kProductsPerSecond = 61.2e9;
+constexpr double kG1ProductsPerFullAdd = 14;
+constexpr double kG2ProductsPerFullAdd = 40;
+constexpr double kEntriesSortedPerSecond = 50e9;
+
+bool IsG2(BaseSetId id) { return id == BaseSetId::kB2; }
+
+size_t PointBytes(BaseSetId id) { return IsG2(id) ? sizeof(kernels::G2Affine) : sizeof(kernels::G1Affine); }
+
+double ModelSeconds(BaseSetId id, const MsmShape& shape) {
+  const auto entries = static_cast<double>(shape.entries_max());
+  const auto buckets = static_cast<double>(shape.buckets());
+  return entries / (IsG2(id) ? kG2AddsPerSecond : kG1AddsPerSecond) +
+         buckets * 2 * (IsG2(id) ? kG2ProductsPerFullAdd : kG1ProductsPerFullAdd) / kProductsPerSecond +
+         entries / kEntriesSortedPerSecond;
+}
+
+// Entries are counted in 32 bits and name a multiple in 31.
+bool CanBeNumbered(const MsmShape& shape) {
+  return shape.entries_max() < (uint64_t{1} << 32) &&
+         uint64_t{shape.tables} * shape.bases < (uint64_t{1} << 31) && shape.sets() <= kernels::kMsmSetsMax;
+}
+
+// Every shape that is worth a look, the one with the measured window and all multiples first.
+std::vector<MsmShape> Candidates(uint32_t bases) {
+  const uint32_t best = WindowBits(bases);
+  const uint32_t least =
+      std::max(kernels::kMsmWindowBitsMin, best > kWindowBitsLess ? best - kWindowBitsLess : 0);
+  std::vector<MsmShape> shapes;
+  for (uint32_t window = best; window >= least; --window) {
+    MsmShape shape{.bases = bases, .window_bits = window, .tables = 1};
+    uint32_t last = 0;
+    for (uint32_t sets = 1; sets <= shape.windows(); ++sets) {
+      shape.tables = (shape.windows() + sets - 1) / sets;
+      if (shape.tables != last && CanBeNumbered(shape)) shapes.push_back(shape);
+      last = shape.tables;
+    }
+  }
+  return shapes;
 }
 
 }  // namespace
 
 size_t MsmPlan::table_bytes(size_t set) const {
-  return size_t{shapes[set].tables} * shapes[set].bases * PointBytes(set);
+  return size_t{shapes[set].tables} * shapes[set].bases * PointBytes(static_cast<BaseSetId>(set));
 }
 
 size_t MsmPlan::table_bytes() const {
   size_t sum = 0;
   for (size_t set = 0; set < kBaseSetCount; ++set) sum += table_bytes(set);
   return sum;
+}
+
+bool MsmPlan::is_full() const {
+  return std::all_of(shapes.begin(), shapes.end(), [](const MsmShape& shape) { return shape.sets() == 1; });
 }
 
 std::string MsmPlan::ToString() const {
@@ -48,32 +99,32 @@ uint32_t WindowBits(uint32_t bases) {
   return kWindowBitsByLog2[log2];
 }
 
-absl::StatusOr<MsmPlan> PlanMsms(const BaseCounts& counts, size_t table_bytes_max) {
-  MsmPlan plan;
-  for (size_t set = 0; set < kBaseSetCount; ++set) {
-    kernels::MsmShape& shape = plan.shapes[set];
-    shape.bases = counts[set];
-    shape.window_bits = WindowBits(counts[set]);
-    shape.tables = shape.windows();
-    // Entries number a multiple in 31 bits.
-    while (shape.tables > 1 && uint64_t{shape.tables} * shape.bases >= (uint64_t{1} << 31))
-      shape.tables = (shape.tables + 1) / 2;
+absl::StatusOr<std::vector<MsmOption>> MsmOptions(BaseSetId id, uint32_t bases, const WorkspaceSizes& sizes) {
+  std::vector<MsmOption> all;
+  for (const MsmShape& shape : Candidates(bases)) {
+    MsmOption option{.shape = shape,
+                     .table_bytes = DeviceAllocationBytes(size_t{shape.tables} * bases * PointBytes(id)),
+                     .workspace_bytes = 0,
+                     .seconds = ModelSeconds(id, shape)};
+    PROOFMILL_ASSIGN_OR_RETURN(option.workspace_bytes, sizes.BytesFor(id, shape));
+    all.push_back(option);
   }
-  while (plan.table_bytes() > table_bytes_max) {
-    size_t largest = kBaseSetCount;
-    for (size_t set = 0; set < kBaseSetCount; ++set) {
-      if (plan.shapes[set].tables == 1) continue;
-      if (largest == kBaseSetCount || plan.table_bytes(set) > plan.table_bytes(largest)) largest = set;
-    }
-    if (largest == kBaseSetCount) {
-      return WithReason(absl::ResourceExhaustedError(absl::StrCat(
-                            "cuda: the key's points need ", plan.table_bytes(),
-                            " bytes of device memory, of which ", table_bytes_max, " are there")),
-                        ErrorReason::kOutOfMemory);
-    }
-    plan.shapes[largest].tables = (plan.shapes[largest].tables + 1) / 2;
+  if (all.empty()) {
+    return WithReason(absl::ResourceExhaustedError(
+                          absl::StrCat("cuda: base set ", kBaseSetNames[static_cast<size_t>(id)], " has ",
+                                       bases, " points, more than can be numbered in 32 bits with digits")),
+                      ErrorReason::kOutOfMemory);
   }
-  return plan;
+  // The first was measured to be the fastest, whatever the model says of the others. Of these only those are
+  // kept that no other beats in both time and memory.
+  std::sort(all.begin() + 1, all.end(), [](const MsmOption& a, const MsmOption& b) {
+    return std::pair(a.seconds, a.bytes()) < std::pair(b.seconds, b.bytes());
+  });
+  std::vector<MsmOption> kept = {all.front()};
+  for (const MsmOption& option : all) {
+    if (option.bytes() < kept.back().bytes()) kept.push_back(option);
+  }
+  return kept;
 }
 
 }  // namespace proofmill::engine

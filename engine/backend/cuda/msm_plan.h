@@ -1,8 +1,9 @@
 // How the five MSMs of a circuit are done within a budget of device memory: the window of each base set and
 // how many multiples of each base stay resident.
 //
-// With all multiples 2^(c*j) * P resident one bucket set serves every window; with fewer, the bucket sets
-// multiply. The planner starts from all multiples and halves those of the largest set until the tables fit.
+// With all multiples 2^(c*j) * P resident one bucket set serves every window, and the window is the one that
+// was measured best. With fewer, the bucket sets multiply, and a smaller window may be the better one: the
+// ways that are worth having are listed, from the fastest to the smallest. key_plan.h chooses among them.
 //
 // Thread safety: pure functions.
 
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "kernels/cuda/msm.h"
@@ -32,16 +34,45 @@ struct MsmPlan {
   // Bytes of one set's resident multiples, and of all.
   size_t table_bytes(size_t set) const;
   size_t table_bytes() const;
+  // Whether every multiple is resident.
+  bool is_full() const;
   // "a: 1048576 bases, 17-bit windows, 15 of 15 multiples, 960 MiB; b1: ...".
   std::string ToString() const;
 };
 
+// Asks how much device memory one MSM in flight takes; the answer depends on the device.
+class WorkspaceSizes {
+ public:
+  virtual ~WorkspaceSizes() = default;
+  virtual absl::StatusOr<size_t> BytesFor(BaseSetId id, const kernels::MsmShape& shape) const = 0;
+};
+
+// What cudaMalloc takes for `bytes`: small pieces share pages, larger ones have pages of their own.
+constexpr size_t DeviceAllocationBytes(size_t bytes) {
+  constexpr size_t kPiece = 512;
+  constexpr size_t kPage = size_t{2} << 20;
+  const size_t unit = bytes > kPage / 2 ? kPage : kPiece;
+  return (bytes + unit - 1) / unit * unit;
+}
+
 // The window for a set of `bases` points of which all multiples are resident.
 uint32_t WindowBits(uint32_t bases);
 
-// The plan for these sets whose tables take at most `table_bytes_max`.
-//   RESOURCE_EXHAUSTED  (reason kOutOfMemory) not even the bases themselves fit.
-absl::StatusOr<MsmPlan> PlanMsms(const BaseCounts& counts, size_t table_bytes_max);
+// One way to do the MSM of a set.
+struct MsmOption {
+  kernels::MsmShape shape;
+  size_t table_bytes = 0;
+  size_t workspace_bytes = 0;
+  double seconds = 0;  // of a model: uniform scalars, one H200, nothing else running
+
+  size_t bytes() const { return table_bytes + workspace_bytes; }
+};
+
+// The ways for one set, fastest first; each later one takes less memory and more time. Never empty.
+//   RESOURCE_EXHAUSTED  (reason kOutOfMemory) so many points that the digits of their scalars, or the points
+//                       themselves, cannot be numbered in 32 bits.
+//   otherwise           as `sizes`.
+absl::StatusOr<std::vector<MsmOption>> MsmOptions(BaseSetId id, uint32_t bases, const WorkspaceSizes& sizes);
 
 }  // namespace proofmill::engine
 

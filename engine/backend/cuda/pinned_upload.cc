@@ -41,6 +41,7 @@ absl::Status PinnedUpload::Upload(void* target, const void* source, size_t bytes
       return cudaMemcpyAsync(static_cast<uint8_t*>(target) + done, chunk.memory.data(), part,
                              cudaMemcpyHostToDevice, stream);
     }));
+    calls_->CountHostToDevice(part);
     PROOFMILL_RETURN_IF_ERROR(
         calls_->Call("cudaEventRecord", [&] { return cudaEventRecord(chunk.copied.get(), stream); }));
     done += part;

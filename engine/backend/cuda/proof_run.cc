@@ -48,8 +48,8 @@ absl::StatusOr<WorkerResources> WorkerResources::Make(CudaCalls& calls) {
                                        [&] { return cudaDeviceGetStreamPriorityRange(&least, &greatest); }));
   // The chain to H is the longest: its kernels go first whenever both have work.
   PROOFMILL_ASSIGN_OR_RETURN(resources.main, Stream::Make(calls, greatest));
-  for (Stream& stream : resources.sets) {
-    PROOFMILL_ASSIGN_OR_RETURN(stream, Stream::Make(calls, least));
+  for (const BaseSetId id : kWitnessSets) {
+    PROOFMILL_ASSIGN_OR_RETURN(resources.sets[Index(id)], Stream::Make(calls, least));
   }
   PROOFMILL_ASSIGN_OR_RETURN(resources.uploaded, Event::Make(calls));
   for (WorkerResources::Span& span : resources.stages) {
@@ -97,7 +97,7 @@ absl::Status ProofRun::Upload(absl::Span<const U256> witness) {
       return cudaMemcpyAsync(scratch_.witness + begin, staged, count * sizeof(U256), cudaMemcpyHostToDevice,
                              main);
     }));
-    transfers_.host_to_device_bytes.fetch_add(count * sizeof(U256), std::memory_order_relaxed);
+    calls_.CountHostToDevice(count * sizeof(U256));
   }
   PROOFMILL_RETURN_IF_ERROR(End(Stage::kUpload, main));
   return Record(resources_.uploaded, main);
@@ -105,7 +105,7 @@ absl::Status ProofRun::Upload(absl::Span<const U256> witness) {
 
 absl::Status ProofRun::LaunchDigits(BaseSetId id, const U256* scalars, cudaStream_t stream) {
   const size_t set = Index(id);
-  const kernels::MsmShape& shape = key_.plan().shape(id);
+  const kernels::MsmShape& shape = key_.plan().msms.shape(id);
   PROOFMILL_RETURN_IF_ERROR(Begin(kMsmStages[set], stream));
   uint32_t* counter = nullptr;
   if (id == BaseSetId::kB2) {
@@ -127,7 +127,7 @@ absl::Status ProofRun::LaunchDigits(BaseSetId id, const U256* scalars, cudaStrea
     return cudaMemcpyAsync(&resources_.results[0].entry_counts[set], counter, sizeof(uint32_t),
                            cudaMemcpyDeviceToHost, stream);
   }));
-  transfers_.device_to_host_bytes.fetch_add(sizeof(uint32_t), std::memory_order_relaxed);
+  calls_.CountDeviceToHost(sizeof(uint32_t));
   return Record(resources_.digits_ready[set], stream);
 }
 
@@ -159,7 +159,7 @@ absl::Status ProofRun::LaunchH() {
 
 absl::Status ProofRun::LaunchSum(BaseSetId id, cudaStream_t stream) {
   const size_t set = Index(id);
-  const kernels::MsmShape& shape = key_.plan().shape(id);
+  const kernels::MsmShape& shape = key_.plan().msms.shape(id);
   HostResults& results = resources_.results[0];
   const uint32_t entries = results.entry_counts[set];
   size_t bytes = 0;
@@ -184,7 +184,7 @@ absl::Status ProofRun::LaunchSum(BaseSetId id, cudaStream_t stream) {
   }
   PROOFMILL_RETURN_IF_ERROR(calls_.Call(
       "msm result", [&] { return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToHost, stream); }));
-  transfers_.device_to_host_bytes.fetch_add(bytes, std::memory_order_relaxed);
+  calls_.CountDeviceToHost(bytes);
   PROOFMILL_RETURN_IF_ERROR(End(kMsmStages[set], stream));
   return Record(resources_.sum_ready[set], stream);
 }
@@ -220,7 +220,7 @@ absl::StatusOr<Groth16Sums> ProofRun::Run(absl::Span<const U256> witness) {
 
   Groth16Sums sums;
   const ScopedWipe wipe(sums);
-  const MsmPlan& plan = key_.plan();
+  const MsmPlan& plan = key_.plan().msms;
   const HostResults& results = resources_.results[0];
   for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(WaitForSum(id));
   const auto join = [&](BaseSetId id) { return JoinSets(plan.shape(id), results.g1_sums[Index(id)].data()); };
@@ -266,7 +266,7 @@ absl::Status ProofRun::WipeDevice() {
   const auto synchronize = [&](const Stream& stream) {
     keep_first(calls_.Call("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream.get()); }));
   };
-  for (const Stream& stream : resources_.sets) synchronize(stream);
+  for (const BaseSetId id : kWitnessSets) synchronize(resources_.sets[Index(id)]);
   synchronize(resources_.main);
   // The next proof starts on the main stream, so it comes after this.
   keep_first(calls_.Call(

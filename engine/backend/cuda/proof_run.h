@@ -1,4 +1,4 @@
-// One proof on one GPU: the order of copies and kernels on the worker's streams.
+// One proof on one GPU: the order of copies and kernels on the streams of an arena.
 //
 //   main stream  witness up -> gather -> NTT, H -> digits of H -> MSM H
 //   set streams  digits of B2, A, B1, C as soon as the witness is there -> their MSMs beside gather and
@@ -11,7 +11,6 @@
 #define PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_RUN_H_
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -22,16 +21,10 @@
 #include "engine/backend/backend.h"
 #include "engine/backend/cuda/cuda_calls.h"
 #include "engine/backend/cuda/cuda_objects.h"
+#include "engine/backend/cuda/device_key.h"
 #include "engine/backend/cuda/proof_scratch.h"
-#include "engine/backend/cuda/resident_key.h"
 
 namespace proofmill::engine {
-
-// Bytes over PCIe since the backend was made.
-struct TransferCounters {
-  std::atomic<uint64_t> host_to_device_bytes{0};
-  std::atomic<uint64_t> device_to_host_bytes{0};
-};
 
 // What small results come back in: page-locked, so that the copies are asynchronous.
 struct HostResults {
@@ -40,10 +33,10 @@ struct HostResults {
   std::array<kernels::G2Xyzz, kernels::kMsmSetsMax> b2_sums;
 };
 
-// The streams, events and staging memory of one worker, made once.
+// The streams, events and staging memory of one proof in flight, made once.
 struct WorkerResources {
   Stream main;
-  std::array<Stream, kBaseSetCount> sets;  // of kH: unused, H runs on the main stream
+  std::array<Stream, kBaseSetCount> sets;  // of kH: none, H runs on the main stream
   Event uploaded;
   struct Span {
     Event begin, end;
@@ -58,14 +51,9 @@ struct WorkerResources {
 
 class ProofRun {
  public:
-  ProofRun(CudaCalls& calls, WorkerResources& resources, const ProofScratch& scratch,
-           const CudaResidentKey& key, const ComputeContext& context, TransferCounters& transfers)
-      : calls_(calls),
-        resources_(resources),
-        scratch_(scratch),
-        key_(key),
-        context_(context),
-        transfers_(transfers) {}
+  ProofRun(CudaCalls& calls, WorkerResources& resources, const ProofScratch& scratch, const DeviceKey& key,
+           const ComputeContext& context)
+      : calls_(calls), resources_(resources), scratch_(scratch), key_(key), context_(context) {}
   // Wipes what Wipe() would, if an exception from Run() (memory that ran out) came before it.
   ~ProofRun();
   ProofRun(const ProofRun&) = delete;
@@ -101,9 +89,8 @@ class ProofRun {
   CudaCalls& calls_;
   WorkerResources& resources_;
   const ProofScratch& scratch_;
-  const CudaResidentKey& key_;
+  const DeviceKey& key_;
   const ComputeContext& context_;
-  TransferCounters& transfers_;
   size_t staged_ = 0;  // values in the staging memory
   bool wiped_ = false;
 };

@@ -7,13 +7,15 @@ namespace {
 
 constexpr size_t kAlignment = 256;
 
+constexpr size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
 // Hands out aligned parts of one block; with a null block it only counts.
 class Cutter {
  public:
   explicit Cutter(void* memory) : memory_(static_cast<char*>(memory)) {}
   void* Take(size_t bytes) {
     void* part = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    used_ += Aligned(bytes);
     return part;
   }
   template <typename T>
@@ -42,6 +44,25 @@ absl::Status TakeWorkspace(CudaCalls& calls, Cutter& cutter, const kernels::MsmS
 }
 
 }  // namespace
+
+size_t ProofVectorBytes(uint32_t n_vars, uint32_t domain_size) {
+  return Aligned(n_vars * sizeof(kernels::U256)) + Aligned(size_t{3} * domain_size * sizeof(kernels::Fr)) +
+         Aligned(domain_size * sizeof(kernels::U256));
+}
+
+absl::StatusOr<size_t> DeviceWorkspaceSizes::BytesFor(BaseSetId id, const kernels::MsmShape& shape) const {
+  size_t bytes = 0;
+  if (id == BaseSetId::kB2) {
+    PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm workspace", [&] {
+      return kernels::MsmWorkspaceBytes<kernels::Fq2>(shape, g2_slices_max_, &bytes);
+    }));
+    return Aligned(bytes) + Aligned(shape.sets() * sizeof(kernels::G2Xyzz));
+  }
+  PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm workspace", [&] {
+    return kernels::MsmWorkspaceBytes<kernels::Fq>(shape, g1_slices_max_, &bytes);
+  }));
+  return Aligned(bytes) + Aligned(shape.sets() * sizeof(kernels::G1Xyzz));
+}
 
 absl::StatusOr<ProofScratch> CutProofScratch(CudaCalls& calls, const ScratchShape& shape, void* memory) {
   ProofScratch scratch;

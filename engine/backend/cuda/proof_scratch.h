@@ -38,6 +38,22 @@ struct ProofScratch {
   size_t bytes = 0;  // of all of it
 };
 
+// Bytes of the parts that do not depend on the plan: witness, A, B, C and H.
+size_t ProofVectorBytes(uint32_t n_vars, uint32_t domain_size);
+
+// What the MSM kernels of one device ask for, as CutProofScratch() takes it. The device must be current.
+class DeviceWorkspaceSizes final : public WorkspaceSizes {
+ public:
+  DeviceWorkspaceSizes(CudaCalls& calls, uint32_t g1_slices_max, uint32_t g2_slices_max)
+      : calls_(calls), g1_slices_max_(g1_slices_max), g2_slices_max_(g2_slices_max) {}
+  absl::StatusOr<size_t> BytesFor(BaseSetId id, const kernels::MsmShape& shape) const override;
+
+ private:
+  CudaCalls& calls_;
+  const uint32_t g1_slices_max_;
+  const uint32_t g2_slices_max_;
+};
+
 // Cuts `memory` in the parts that `shape` needs; with null memory only `bytes` is set.
 absl::StatusOr<ProofScratch> CutProofScratch(CudaCalls& calls, const ScratchShape& shape, void* memory);
 

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/backend/cpu/cpu_backend.h"
+#include "engine/backend/cuda/key_plan.h"
 #include "engine/base/error_reason.h"
 #include "engine/groth16/prover.h"
 #include "engine/groth16/synth.h"
@@ -82,11 +85,11 @@ TEST_F(CudaBackendTest, AProofMovesItsWitnessUpAndFivePointsDownAndAllocatesNoth
   const Bench bench = BenchOf(WiresFarAboveDomain());
   auto resident = gpu_->LoadKey(bench.key);
   ASSERT_OK(resident);
-  const CudaBackend::Stats before = gpu_->stats();
+  const DeviceUsage before = gpu_->stats();
 
   for (int i = 0; i < 10; ++i) ASSERT_OK(Prove(*gpu_, **resident, bench.span()));
 
-  const CudaBackend::Stats after = gpu_->stats();
+  const DeviceUsage after = gpu_->stats();
   EXPECT_EQ(after.allocations, before.allocations);
   EXPECT_EQ(after.host_to_device_bytes - before.host_to_device_bytes, 10 * 32 * bench.witness.size());
   EXPECT_LE(after.device_to_host_bytes - before.device_to_host_bytes, 10 * 4096U);
@@ -109,12 +112,20 @@ TEST_F(CudaBackendTest, ACancelledProofStopsAndTheNextOneIsGood) {
   const Bench bench = BenchOf(Squarings(6));
   auto resident = gpu_->LoadKey(bench.key);
   ASSERT_OK(resident);
-  CancellationToken token;
-  token.Cancel();
-  ComputeContext context;
-  context.cancel = &token;
+  CancellationToken before;
+  before.Cancel();
+  ComputeContext never_begun;
+  never_begun.cancel = &before;
+  CancellationToken midway;
+  ComputeContext stopped;
+  stopped.cancel = &midway;
+  stopped.on_witness_sums = [&](const WitnessSums&) { midway.Cancel(); };
 
-  EXPECT_TRUE(absl::IsCancelled(gpu_->ComputeSums(**resident, bench.span(), context).status()));
+  EXPECT_TRUE(absl::IsCancelled(gpu_->ComputeSums(**resident, bench.span(), never_begun).status()));
+  EXPECT_TRUE(absl::IsCancelled(gpu_->ComputeSums(**resident, bench.span(), stopped).status()));
+  const auto arena = gpu_->ReadScratch();
+  ASSERT_OK(arena);
+  EXPECT_EQ(std::count(arena->begin(), arena->end(), '\0'), static_cast<std::ptrdiff_t>(arena->size()));
   EXPECT_OK(Prove(*gpu_, **resident, bench.span()));
 }
 
@@ -156,23 +167,34 @@ TEST_F(CudaBackendTest, WhicheverCallFailsALoadLeavesNothingBehind) {
   EXPECT_OK(Prove(*gpu_, **resident, bench.span()));
 }
 
-TEST_F(CudaBackendTest, AMemoryLimitMeansFewerMultiplesOrARefusalWithTheBytes) {
-  const std::string folder = testing::TempDir();
+// A dense circuit of domain 2^14 and its witness: large enough for its key to matter.
+struct SynthBench {
+  std::shared_ptr<const ProvingKey> key;
+  Witness witness;
+  absl::Span<const kernels::U256> span() const { return {witness.values.data(), witness.values.size()}; }
+};
+
+SynthBench MakeSynthBench() {
+  const std::string path = testing::TempDir() + "/cuda_backend_test.zkey";
   const SynthOptions options{
       .log2_domain = 14, .profile = SynthProfile::kDense, .seed = 3, .n_public = 1, .progress = {}};
-  ASSERT_OK(Synthesize(options, folder + "/limit.zkey", folder + "/limit.wtns"));
-  const auto key = LoadProvingKey(folder + "/limit.zkey", TestKeyOptions());
-  ASSERT_OK(key);
-  const auto witness = SynthWitness(options, 0);
-  ASSERT_OK(witness);
-  const absl::Span<const kernels::U256> span(witness->values.data(), witness->values.size());
+  EXPECT_OK(Synthesize(options, path, testing::TempDir() + "/cuda_backend_test.wtns"));
+  auto key = LoadProvingKey(path, TestKeyOptions());
+  auto witness = SynthWitness(options, 0);
+  EXPECT_OK(key);
+  EXPECT_OK(witness);
+  return {*std::move(key), *std::move(witness)};
+}
+
+TEST_F(CudaBackendTest, AMemoryLimitMeansFewerMultiplesOrARefusalWithTheBytes) {
+  const SynthBench bench = MakeSynthBench();
   size_t all_bytes = 0;
   size_t key_bytes = 0;
   {
-    auto resident = gpu_->LoadKey(*key);
+    auto resident = gpu_->LoadKey(bench.key);
     ASSERT_OK(resident);
     key_bytes = gpu_->stats().key_bytes;
-    all_bytes = key_bytes + gpu_->stats().scratch_bytes;
+    all_bytes = key_bytes + gpu_->stats().scratch_bytes / kArenasMax;
   }
 
   // Room for everything, then for about half and a quarter of the multiples.
@@ -180,18 +202,83 @@ TEST_F(CudaBackendTest, AMemoryLimitMeansFewerMultiplesOrARefusalWithTheBytes) {
     SCOPED_TRACE(limit);
     auto limited = MakeCudaBackend({.device = 0, .device_memory_limit = limit});
     ASSERT_OK(limited);
-    auto resident = (*limited)->LoadKey(*key);
+    auto resident = (*limited)->LoadKey(bench.key);
     ASSERT_OK(resident);
-    const CudaBackend::Stats stats = (*limited)->stats();
+    SCOPED_TRACE((*limited)->DescribePlan(**resident));
+    const DeviceUsage stats = (*limited)->stats();
     EXPECT_LE(stats.key_bytes + stats.scratch_bytes, limit);
-    EXPECT_OK(Prove(**limited, **resident, span));
+    EXPECT_OK(Prove(**limited, **resident, bench.span()));
   }
   constexpr size_t kTooLittle = size_t{16} << 20;
   auto limited = MakeCudaBackend({.device = 0, .device_memory_limit = kTooLittle});
   ASSERT_OK(limited);
-  const absl::Status refused = (*limited)->LoadKey(*key).status();
+  const absl::Status refused = (*limited)->LoadKey(bench.key).status();
   EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
   EXPECT_NE(refused.message().find(std::to_string(kTooLittle)), std::string::npos) << refused;
+}
+
+TEST_F(CudaBackendTest, KeysThatDoNotFitTogetherTakeTurnsAndEveryProofIsGood) {
+  const SynthBench bench = MakeSynthBench();
+  size_t limit = 0;
+  {
+    auto resident = gpu_->LoadKey(bench.key);
+    ASSERT_OK(resident);
+    limit = gpu_->stats().key_bytes + gpu_->stats().scratch_bytes / kArenasMax;
+  }
+  auto limited = MakeCudaBackend({.device = 0, .device_memory_limit = limit});
+  ASSERT_OK(limited);
+  std::vector<std::unique_ptr<ResidentKey>> keys;
+  for (int i = 0; i < 40; ++i) {
+    auto resident = (*limited)->LoadKey(bench.key);
+    ASSERT_OK(resident) << i;
+    keys.push_back(*std::move(resident));
+  }
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& key : keys) {
+      ASSERT_OK(Prove(**limited, *key, bench.span()));
+      const DeviceUsage stats = (*limited)->stats();
+      ASSERT_LE(stats.key_bytes + stats.scratch_bytes, limit);
+    }
+  }
+
+  const DeviceUsage stats = (*limited)->stats();
+  EXPECT_GT(stats.key_evictions, keys.size());
+  EXPECT_GT(stats.key_reloads, keys.size());
+  EXPECT_FALSE((*limited)->TakeKeyEvents().empty());
+  keys.clear();
+  EXPECT_EQ((*limited)->stats().key_bytes, 0U);
+}
+
+// More threads than arenas: the same bytes as one after the other, and nothing is taken for it.
+TEST_F(CudaBackendTest, ProofsInFlightTogetherAreThoseOfTheCpu) {
+  const Bench first = BenchOf(Squarings(6));
+  const Bench second = BenchOf(WiresFarAboveDomain());
+  std::vector<std::unique_ptr<ResidentKey>> keys;
+  std::vector<Groth16Proof> expected;
+  for (const Bench* bench : {&first, &second}) {
+    auto resident = gpu_->LoadKey(bench->key);
+    ASSERT_OK(resident);
+    keys.push_back(*std::move(resident));
+    const auto proof = Prove(*bench->backend, *bench->resident, bench->span(), FixedBlinding());
+    ASSERT_OK(proof);
+    expected.push_back(*proof);
+  }
+  const uint64_t allocations = gpu_->stats().allocations;
+
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < kArenasMax + 2; ++t) {
+    threads.emplace_back([&, t] {
+      const Bench& bench = t % 2 == 0 ? first : second;
+      for (int i = 0; i < 50; ++i) {
+        const auto proof = Prove(*gpu_, *keys[t % 2], bench.span(), FixedBlinding());
+        ASSERT_OK(proof);
+        ASSERT_EQ(std::memcmp(&*proof, &expected[t % 2], sizeof(Groth16Proof)), 0);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  EXPECT_EQ(gpu_->stats().allocations, allocations);
 }
 
 }  // namespace

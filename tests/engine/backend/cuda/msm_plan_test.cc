@@ -2,49 +2,72 @@
 
 #include "engine/base/error_reason.h"
 #include "gtest/gtest.h"
+#include "tests/engine/backend/cuda/workspace_model.h"
 #include "tests/engine/formats/status_matchers.h"
 
 namespace proofmill::engine {
 namespace {
 
-constexpr BaseCounts kCounts = {1 << 20, 1 << 19, 1 << 19, 1 << 20, 1 << 20};
-
-TEST(MsmPlanTest, WithRoomEveryMultipleIsResident) {
-  const auto plan = PlanMsms(kCounts, SIZE_MAX);
-  ASSERT_OK(plan);
-  for (const kernels::MsmShape& shape : plan->shapes) {
-    EXPECT_EQ(shape.tables, shape.windows());
-    EXPECT_EQ(shape.sets(), 1U);
+TEST(MsmPlanTest, TheFirstWayHasEveryMultipleResidentAndTheMeasuredWindow) {
+  for (const uint32_t bases : {1U, 100U, 5000U, 1U << 16, 1U << 20, 1U << 24}) {
+    SCOPED_TRACE(bases);
+    const auto options = MsmOptions(BaseSetId::kA, bases, WorkspaceModel());
+    ASSERT_OK(options);
+    EXPECT_EQ(options->front().shape.bases, bases);
+    EXPECT_EQ(options->front().shape.window_bits, WindowBits(bases));
+    EXPECT_EQ(options->front().shape.sets(), 1U);
   }
 }
 
-TEST(MsmPlanTest, LessRoomMeansFewerMultiplesAndNeverMoreBytesThanThereAre) {
-  const auto all = PlanMsms(kCounts, SIZE_MAX);
-  const size_t bases_alone = (size_t{3} << 20) * 64 + (size_t{1} << 19) * 64 + (size_t{1} << 19) * 128;
-  ASSERT_OK(all);
-  for (size_t room = all->table_bytes(); room >= bases_alone; room = room * 3 / 4) {
-    const auto plan = PlanMsms(kCounts, room);
-    ASSERT_OK(plan) << room;
-    EXPECT_LE(plan->table_bytes(), room);
-    for (const kernels::MsmShape& shape : plan->shapes) {
-      EXPECT_GE(shape.tables, 1U);
-      EXPECT_GE(shape.tables * shape.sets(), shape.windows());
-      EXPECT_LE(shape.sets(), kernels::kMsmSetsMax);
+TEST(MsmPlanTest, EachFurtherWayTakesLessMemoryAndMoreTime) {
+  for (const BaseSetId id : {BaseSetId::kH, BaseSetId::kB2}) {
+    const auto options = MsmOptions(id, 1 << 20, WorkspaceModel());
+    ASSERT_OK(options);
+    ASSERT_GE(options->size(), 4U);
+    for (size_t i = 1; i < options->size(); ++i) {
+      const MsmOption& option = (*options)[i];
+      EXPECT_LT(option.bytes(), (*options)[i - 1].bytes());
+      // The first is there because it was measured, not because of the model.
+      if (i > 1) {
+        EXPECT_GE(option.seconds, (*options)[i - 1].seconds);
+      }
+      EXPECT_GE(option.shape.tables * option.shape.sets(), option.shape.windows());
+      EXPECT_LE(option.shape.sets(), kernels::kMsmSetsMax);
+      EXPECT_GE(option.shape.window_bits, kernels::kMsmWindowBitsMin);
+    }
+    EXPECT_LT(options->back().bytes(), options->front().bytes() / 2);
+  }
+}
+
+TEST(MsmPlanTest, DigitsAndMultiplesCanBeNumberedHoweverManyPointsThereAre) {
+  for (uint64_t bases = uint64_t{1} << 26; bases < (uint64_t{1} << 32); bases = bases * 5 / 4) {
+    SCOPED_TRACE(bases);
+    const auto options = MsmOptions(BaseSetId::kH, static_cast<uint32_t>(bases), WorkspaceModel());
+    if (!options.ok()) {
+      // 14 windows of 19 bits are the fewest that are tried.
+      EXPECT_GE(bases * 14, uint64_t{1} << 32);
+      EXPECT_TRUE(absl::IsResourceExhausted(options.status()));
+      EXPECT_EQ(GetReason(options.status()), ErrorReason::kOutOfMemory);
+      EXPECT_NE(options.status().message().find(std::to_string(bases)), absl::string_view::npos);
+      continue;
+    }
+    for (const MsmOption& option : *options) {
+      EXPECT_LT(uint64_t{option.shape.windows()} * bases, uint64_t{1} << 32);
+      EXPECT_LT(option.shape.tables * bases, uint64_t{1} << 31);
     }
   }
 }
 
-TEST(MsmPlanTest, TooLittleRoomForTheBasesIsAnErrorWithTheBytes) {
-  const absl::Status status = PlanMsms(kCounts, 1000).status();
-  EXPECT_TRUE(absl::IsResourceExhausted(status));
-  EXPECT_EQ(GetReason(status), ErrorReason::kOutOfMemory);
-  EXPECT_NE(status.message().find("1000"), std::string::npos) << status.message();
+TEST(MsmPlanTest, AnEmptySetHasNoTables) {
+  const auto options = MsmOptions(BaseSetId::kB2, 0, WorkspaceModel());
+  ASSERT_OK(options);
+  for (const MsmOption& option : *options) EXPECT_EQ(option.table_bytes, 0U);
 }
 
-TEST(MsmPlanTest, EmptySetsTakeNothing) {
-  const auto plan = PlanMsms({0, 0, 0, 0, 0}, 0);
-  ASSERT_OK(plan);
-  EXPECT_EQ(plan->table_bytes(), 0U);
+TEST(MsmPlanTest, AnErrorOfTheDeviceIsPassedOn) {
+  WorkspaceModel broken;
+  broken.error = absl::InternalError("device");
+  EXPECT_TRUE(absl::IsInternal(MsmOptions(BaseSetId::kA, 10, broken).status()));
 }
 
 TEST(MsmPlanTest, WindowsStayWithinTheirBounds) {
@@ -56,6 +79,15 @@ TEST(MsmPlanTest, WindowsStayWithinTheirBounds) {
     EXPECT_GE(window, last);
     last = window;
   }
+}
+
+TEST(MsmPlanTest, AllocationsAreCountedAsTheDeviceMakesThem) {
+  EXPECT_EQ(DeviceAllocationBytes(0), 0U);
+  EXPECT_EQ(DeviceAllocationBytes(1), 512U);
+  EXPECT_EQ(DeviceAllocationBytes(512), 512U);
+  EXPECT_EQ(DeviceAllocationBytes(1 << 20), size_t{1} << 20);
+  EXPECT_EQ(DeviceAllocationBytes((1 << 20) + 1), size_t{2} << 20);
+  EXPECT_EQ(DeviceAllocationBytes((size_t{64} << 20) + 1), size_t{66} << 20);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // A Groth16 proving key in device memory: the matrices in CSR form, the bases with their resident multiples,
 // and the transform tables that circuits of one domain share.
 //
-// Thread safety: immutable once made. It must end before the backend it came from.
+// Thread safety: immutable once made. It must end before the CudaCalls it was made with.
 
-#ifndef PROOFMILL_ENGINE_BACKEND_CUDA_RESIDENT_KEY_H_
-#define PROOFMILL_ENGINE_BACKEND_CUDA_RESIDENT_KEY_H_
+#ifndef PROOFMILL_ENGINE_BACKEND_CUDA_DEVICE_KEY_H_
+#define PROOFMILL_ENGINE_BACKEND_CUDA_DEVICE_KEY_H_
 
 #include <array>
 #include <atomic>
@@ -14,9 +14,9 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "engine/backend/backend.h"
 #include "engine/backend/cuda/cuda_calls.h"
 #include "engine/backend/cuda/cuda_objects.h"
+#include "engine/backend/cuda/key_plan.h"
 #include "engine/backend/cuda/msm_plan.h"
 #include "engine/backend/cuda/pinned_upload.h"
 #include "engine/groth16/proving_key.h"
@@ -58,10 +58,8 @@ class DomainTables {
                                                                   cudaStream_t stream, KeyBytes key_bytes);
 
   const kernels::NttTables& view() const { return view_; }
-  size_t size_bytes() const { return roots_.size_bytes() + coset_.size_bytes(); }
-  static size_t BytesFor(uint32_t log2_n) {
-    return (size_t{3} << log2_n) / 2 * sizeof(kernels::Fr) + sizeof(kernels::Fr);
-  }
+  size_t size_bytes() const { return BytesFor(view_.log2_n); }
+  static size_t BytesFor(uint32_t log2_n);
 
  private:
   DomainTables() = default;
@@ -76,7 +74,7 @@ struct DeviceMatrix {
   DeviceBuffer<kernels::Fr> values;
 
   kernels::DeviceCsr view() const { return {row_offsets.data(), columns.data(), values.data()}; }
-  size_t size_bytes() const { return row_offsets.size_bytes() + columns.size_bytes() + values.size_bytes(); }
+  size_t size_bytes() const;
 };
 
 // The bases of one MSM with their multiples: multiple t of base i at t * bases + i.
@@ -86,21 +84,23 @@ struct DeviceBases {
   DeviceBuffer<uint32_t> scalar_index;  // empty: base i has scalar first_scalar + i
   uint32_t first_scalar = 0;
 
-  size_t size_bytes() const { return tables.size_bytes() + scalar_index.size_bytes(); }
+  size_t size_bytes() const {
+    return DeviceAllocationBytes(tables.size_bytes()) + DeviceAllocationBytes(scalar_index.size_bytes());
+  }
 };
 
-class CudaResidentKey final : public ResidentKey {
+class DeviceKey {
  public:
   // Uploads `key` through `upload` and makes the multiples that `plan` asks for; waits until all is there.
-  static absl::StatusOr<std::unique_ptr<CudaResidentKey>> Make(CudaCalls& calls,
-                                                               const std::shared_ptr<const ProvingKey>& key,
-                                                               const MsmPlan& plan,
-                                                               std::shared_ptr<const DomainTables> domain,
-                                                               PinnedUpload& upload, cudaStream_t stream,
-                                                               KeyBytes key_bytes);
+  static absl::StatusOr<std::unique_ptr<DeviceKey>> Make(CudaCalls& calls, const ProvingKey& key,
+                                                         const KeyPlan& plan,
+                                                         std::shared_ptr<const DomainTables> domain,
+                                                         PinnedUpload& upload, cudaStream_t stream,
+                                                         KeyBytes key_bytes);
 
-  size_t device_bytes() const override;
-  const MsmPlan& plan() const { return plan_; }
+  // As the device counts them, without the transform tables.
+  size_t size_bytes() const;
+  const KeyPlan& plan() const { return plan_; }
   const kernels::NttTables& domain() const { return domain_->view(); }
   kernels::DeviceCsr a_matrix() const { return a_matrix_.view(); }
   kernels::DeviceCsr b_matrix() const { return b_matrix_.view(); }
@@ -109,16 +109,12 @@ class CudaResidentKey final : public ResidentKey {
   const DeviceBases<kernels::Fq>& g1(BaseSetId id) const { return g1_[static_cast<size_t>(id)]; }
   const DeviceBases<kernels::Fq2>& b2() const { return b2_; }
 
-  // Bytes beside tables: matrices and index lists.
-  static size_t MatrixBytes(const ProvingKey& key);
-
  private:
   class Loader;
-  CudaResidentKey(std::shared_ptr<const ProvingKey> key, const MsmPlan& plan,
-                  std::shared_ptr<const DomainTables> domain)
-      : ResidentKey(std::move(key)), plan_(plan), domain_(std::move(domain)) {}
+  DeviceKey(const KeyPlan& plan, std::shared_ptr<const DomainTables> domain)
+      : plan_(plan), domain_(std::move(domain)) {}
 
-  const MsmPlan plan_;
+  const KeyPlan plan_;
   const std::shared_ptr<const DomainTables> domain_;
   DeviceMatrix a_matrix_, b_matrix_;
   DeviceBuffer<uint32_t> long_rows_;
@@ -127,9 +123,10 @@ class CudaResidentKey final : public ResidentKey {
   KeyBytesClaim claim_;
 };
 
-// The numbers of bases of a key, by set.
-BaseCounts CountBases(const ProvingKey& key);
+// What `key` takes on a device beside the points of its MSMs. The transform tables are counted as its own,
+// although keys of one domain share them.
+KeySizes SizesOf(const ProvingKey& key);
 
 }  // namespace proofmill::engine
 
-#endif  // PROOFMILL_ENGINE_BACKEND_CUDA_RESIDENT_KEY_H_
+#endif  // PROOFMILL_ENGINE_BACKEND_CUDA_DEVICE_KEY_H_
