@@ -8,16 +8,18 @@
 // Method (Pippenger with signed digits, Brickell et al. fixed-base tables): a scalar is cut in `windows`
 // digits of `window_bits` bits in [-2^(c-1) + 1, 2^(c-1)]. Digit j of base i adds the resident multiple
 // 2^(c*sets*(j / sets)) * P_i to the bucket |digit| of set j mod sets. The list of (bucket, multiple) is
-// sorted by bucket and cut in equal slices, one a thread, so that a witness that puts most of its terms in
-// one bucket costs no more than a uniform one; partial sums of buckets that cross slices are merged
-// afterwards. The weighted sum of a set's buckets is taken by row and column sums of a two-level index, then
-// by bits of the index: no serial chain is longer than about 20 point operations. Equal, opposite and
-// infinite operands give exact results throughout.
+// sorted by bucket. Where it is long for its buckets, groups of neighbouring entries are first summed by
+// batched affine additions (msm_affine.cuh). What is left is cut in equal slices, one a thread, so that a
+// witness that puts most of its terms in one bucket costs no more than a uniform one; partial sums of buckets
+// that cross slices are merged afterwards. The weighted sum of a set's buckets is taken by row and column
+// sums of a two-level index, then by bits of the index: no serial chain is longer than about 20 point
+// operations. Equal, opposite and infinite operands give exact results throughout.
 
 #ifndef PROOFMILL_KERNELS_CUDA_MSM_H_
 #define PROOFMILL_KERNELS_CUDA_MSM_H_
 
 #include <cuda_runtime_api.h>
+#include <vector_types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -31,12 +33,20 @@ namespace proofmill::kernels {
 inline constexpr uint32_t kMsmWindowBitsMin = 4;
 inline constexpr uint32_t kMsmSetsMax = 64;
 
+// Entries of one bucket that batched affine additions join to one point.
+inline constexpr uint32_t kGroupEntries = 8;
+// Whether they do: where that is faster, never (the workspace is smaller), or always. For G2 only: in G1,
+// where an addition has a third of the products for the same memory accesses, XYZZ coordinates are faster at
+// all sizes.
+enum class MsmAffine : uint8_t { kWhereFaster, kNever, kAlways };
+
 // How one base set is summed. REQUIRES: kMsmWindowBitsMin <= window_bits <= 24, 1 <= tables, tables * bases <
 // 2^31.
 struct MsmShape {
   uint32_t bases = 0;        // points of the set, none at infinity
   uint32_t window_bits = 0;  // c
   uint32_t tables = 1;       // resident multiples a base, the base itself included
+  MsmAffine affine = MsmAffine::kWhereFaster;
 
   // Digits a scalar: 254 bits and a carry.
   PROOFMILL_HD constexpr uint32_t windows() const { return (255 + window_bits - 1) / window_bits; }
@@ -45,6 +55,11 @@ struct MsmShape {
   PROOFMILL_HD constexpr uint32_t set_buckets() const { return uint32_t{1} << (window_bits - 1); }
   PROOFMILL_HD constexpr uint32_t buckets() const { return sets() * set_buckets(); }
   PROOFMILL_HD constexpr uint64_t entries_max() const { return uint64_t{windows()} * bases; }
+  // Groups that so many entries can make: every bucket may end in a short one.
+  PROOFMILL_HD constexpr uint64_t groups(uint64_t entries) const {
+    const uint64_t used_buckets = entries < buckets() ? entries : buckets();
+    return (entries + used_buckets * (kGroupEntries - 1)) / kGroupEntries;
+  }
 };
 
 // Device memory of one MSM in flight, by part. F is Fq or Fq2.
@@ -54,7 +69,7 @@ struct MsmWorkspace {
   uint32_t* keys_sorted = nullptr;     // entries_max
   uint32_t* values = nullptr;          // entries_max
   uint32_t* values_sorted = nullptr;   // entries_max
-  uint32_t* counters = nullptr;        // 4: entries, medium buckets, large buckets, spare
+  uint32_t* counters = nullptr;        // 4: entries, medium buckets, large buckets, groups
   uint32_t* bucket_begin = nullptr;    // buckets
   uint32_t* bucket_end = nullptr;      // buckets
   uint32_t* medium_buckets = nullptr;  // as many as slices allow
@@ -67,6 +82,14 @@ struct MsmWorkspace {
   void* sort_temp = nullptr;
   size_t sort_temp_bytes = 0;
   uint32_t slices_max = 0;
+
+  // Groups: for G2, where shape.affine is kAlways or kWhereFaster and the set large enough for it.
+  uint32_t* group_begin = nullptr;  // buckets
+  uint32_t* group_end = nullptr;    // buckets
+  uint32_t* group_keys = nullptr;   // groups(entries_max)
+  uint2* group_ranges = nullptr;    // groups(entries_max): first entry, number of entries
+  Affine<F>* group_sums = nullptr;  // groups(entries_max)
+  uint4* affine_scratch = nullptr;  // see ThreadColumn in msm_affine.cuh
 };
 
 // The most slices that a sorted list is cut in on this device: a small multiple of the threads that it holds

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
 
 #include "kernels/cuda/msm.h"
 #include "kernels/cuda/msm_sort.h"
@@ -84,6 +85,36 @@ __global__ void FindBuckets(const uint32_t* keys, uint32_t entries, uint32_t* be
   }
 }
 
+// One thread a bucket: end[b] = its number of groups, for the sum over the buckets before.
+__global__ void CountGroups(const uint32_t* bucket_begin, const uint32_t* bucket_end, uint32_t buckets,
+                            uint32_t* end) {
+  const uint32_t b = blockIdx.x * kThreadsPerBlock + threadIdx.x;
+  if (b < buckets) end[b] = (bucket_end[b] - bucket_begin[b] + kGroupEntries - 1) / kGroupEntries;
+}
+
+// One thread a bucket: counts become ends.
+__global__ void EndGroups(uint32_t buckets, MsmGroups groups) {
+  const uint32_t b = blockIdx.x * kThreadsPerBlock + threadIdx.x;
+  if (b >= buckets) return;
+  groups.end[b] += groups.begin[b];
+  if (b + 1 == buckets) *groups.count = groups.end[b];
+}
+
+// One thread an entry: the first of each group describes it.
+__global__ void DescribeGroups(const uint32_t* keys, uint32_t entries, const uint32_t* bucket_begin,
+                               const uint32_t* bucket_end, MsmGroups groups) {
+  const uint32_t stride = gridDim.x * blockDim.x;
+  for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < entries; i += stride) {
+    const uint32_t key = keys[i];
+    const uint32_t place = static_cast<uint32_t>(i) - bucket_begin[key];
+    if (place % kGroupEntries != 0) continue;
+    const uint32_t group = groups.begin[key] + place / kGroupEntries;
+    const uint32_t left = bucket_end[key] - static_cast<uint32_t>(i);
+    groups.keys[group] = key;
+    groups.ranges[group] = {static_cast<uint32_t>(i), left < kGroupEntries ? left : kGroupEntries};
+  }
+}
+
 int SortBits(const MsmShape& shape) {
   int bits = 1;
   while (bits < 32 && (uint64_t{1} << bits) < shape.buckets()) ++bits;
@@ -103,11 +134,21 @@ cudaError_t LaunchRecodeScalars(const MsmShape& shape, const U256* scalars, cons
 }
 
 cudaError_t MsmSortTempBytes(const MsmShape& shape, size_t* bytes) {
-  *bytes = 0;
+  size_t sort_bytes = 0;
+  size_t scan_bytes = 0;
   const auto n = static_cast<int64_t>(shape.entries_max());
-  return cub::DeviceRadixSort::SortPairs(
-      nullptr, *bytes, static_cast<const uint32_t*>(nullptr), static_cast<uint32_t*>(nullptr),
-      static_cast<const uint32_t*>(nullptr), static_cast<uint32_t*>(nullptr), n, 0, SortBits(shape));
+  const auto* in = static_cast<const uint32_t*>(nullptr);
+  auto* out = static_cast<uint32_t*>(nullptr);
+  if (cudaError_t error =
+          cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, in, out, in, out, n, 0, SortBits(shape));
+      error != cudaSuccess)
+    return error;
+  if (cudaError_t error =
+          cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, in, out, static_cast<int64_t>(shape.buckets()));
+      error != cudaSuccess)
+    return error;
+  *bytes = std::max(sort_bytes, scan_bytes);
+  return cudaSuccess;
 }
 
 cudaError_t LaunchMsmSort(const MsmShape& shape, const uint32_t* keys, uint32_t* keys_sorted,
@@ -121,6 +162,23 @@ cudaError_t LaunchFindBuckets(const uint32_t* keys_sorted, uint32_t entries, uin
                               cudaStream_t stream) {
   const uint32_t blocks = std::min<uint32_t>((entries + kThreadsPerBlock - 1) / kThreadsPerBlock, 4096);
   FindBuckets<<<blocks, kThreadsPerBlock, 0, stream>>>(keys_sorted, entries, begin, end);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchMsmGroups(const MsmShape& shape, const uint32_t* keys_sorted, uint32_t entries,
+                            const uint32_t* bucket_begin, const uint32_t* bucket_end, const MsmGroups& groups,
+                            void* temp, size_t temp_bytes, cudaStream_t stream) {
+  const uint32_t buckets = shape.buckets();
+  const uint32_t bucket_blocks = (buckets + kThreadsPerBlock - 1) / kThreadsPerBlock;
+  CountGroups<<<bucket_blocks, kThreadsPerBlock, 0, stream>>>(bucket_begin, bucket_end, buckets, groups.end);
+  if (cudaError_t error = cub::DeviceScan::ExclusiveSum(temp, temp_bytes, groups.end, groups.begin,
+                                                        static_cast<int64_t>(buckets), stream);
+      error != cudaSuccess)
+    return error;
+  EndGroups<<<bucket_blocks, kThreadsPerBlock, 0, stream>>>(buckets, groups);
+  const uint32_t blocks = std::min<uint32_t>((entries + kThreadsPerBlock - 1) / kThreadsPerBlock, 8192);
+  DescribeGroups<<<blocks, kThreadsPerBlock, 0, stream>>>(keys_sorted, entries, bucket_begin, bucket_end,
+                                                          groups);
   return cudaGetLastError();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/cuda/msm.h"
+#include "kernels/cuda/msm_affine.cuh"
 
 namespace proofmill::kernels::device {
 
@@ -22,7 +23,6 @@ constexpr uint32_t kSmallBucketSlices = 16;
 constexpr uint32_t kMediumBucketSlices = 512;
 constexpr uint32_t kLargeBucketParts = 16;
 constexpr uint32_t kBitSumsMax = 32;
-constexpr uint32_t kValueMask = (uint32_t{1} << 31) - 1;
 
 // Buckets that MergeBuckets leaves to others. counts: medium, large.
 struct BucketLists {
@@ -44,31 +44,65 @@ __device__ Xyzz<F> BlockSum(Xyzz<F> sum, Xyzz<F>* shared) {
   return sum;
 }
 
-// Thread s adds up entries [s*slice, (s+1)*slice) of the sorted list, one mixed addition each. A bucket that
-// lies within the slice is final. Of a bucket that began in an earlier slice the sum goes to partials[2s], of
-// one that began here and goes on, to partials[2s + 1]. The next point is fetched before the current one is
-// added, to hide the latency of the gather.
+// A point of a list on its way to a sum: negated only when it is added, so that the load can go on meanwhile.
 template <typename F>
+struct Term {
+  Affine<F> point;
+  bool negative;
+
+  __device__ Affine<F> Value() const { return negative ? -point : point; }
+};
+
+// The list that LaunchMsmDigits and the sort make: entry i adds a multiple to bucket keys[i].
+template <typename F>
+struct SortedEntries {
+  const uint32_t* keys;
+  const uint32_t* values;
+  const Affine<F>* tables;
+  uint32_t count;
+
+  __device__ uint32_t size() const { return count; }
+  __device__ Term<F> operator[](uint32_t i) const {
+    const uint32_t value = values[i];
+    const auto* const point = reinterpret_cast<const uint4*>(&tables[value & kValueMask]);
+    return {LoadPieces<Affine<F>>(point, 1), value > kValueMask};
+  }
+};
+
+// The list of group sums: entry i adds sums[i] to bucket keys[i].
+template <typename F>
+struct GroupSums {
+  const uint32_t* keys;
+  const Affine<F>* sums;
+  const uint32_t* count;
+
+  __device__ uint32_t size() const { return *count; }
+  __device__ Term<F> operator[](uint32_t i) const {
+    return {LoadPieces<Affine<F>>(reinterpret_cast<const uint4*>(&sums[i]), 1), false};
+  }
+};
+
+// Thread s adds up entries [s*slice, (s+1)*slice) of a list sorted by bucket, one mixed addition each. A
+// bucket that lies within the slice is final. Of a bucket that began in an earlier slice the sum goes to
+// partials[2s], of one that began here and goes on, to partials[2s + 1]. The next point is fetched before the
+// current one is added, to hide the latency of the gather.
+template <typename F, typename List>
 __global__ void __launch_bounds__(kAccumulateThreads, sizeof(F) == 32 ? 4 : 2)
-    AccumulateSlices(const uint32_t* keys, const uint32_t* values, const Affine<F>* tables, uint32_t entries,
-                     uint32_t slice, Xyzz<F>* buckets, Xyzz<F>* partials) {
+    AccumulateSlices(List list, uint32_t slice, Xyzz<F>* buckets, Xyzz<F>* partials) {
   const uint32_t s = blockIdx.x * kAccumulateThreads + threadIdx.x;
+  const uint32_t entries = list.size();
   const uint64_t begin = uint64_t{s} * slice;
   if (begin >= entries) return;
   const uint32_t end = static_cast<uint32_t>(begin + slice < entries ? begin + slice : entries);
 
-  uint32_t key = keys[begin];
-  bool began_earlier = begin > 0 && keys[begin - 1] == key;
+  uint32_t key = list.keys[begin];
+  bool began_earlier = begin > 0 && list.keys[begin - 1] == key;
   Xyzz<F> sum = Xyzz<F>::Infinity();
-  uint32_t value = values[begin];
-  Affine<F> point = tables[value & kValueMask];
+  Term<F> next = list[static_cast<uint32_t>(begin)];
   for (uint32_t i = static_cast<uint32_t>(begin); i < end; ++i) {
-    const uint32_t current_key = keys[i];
-    const Affine<F> current = (value > kValueMask) ? -point : point;
-    if (i + 1 < end) {
-      value = values[i + 1];
-      point = tables[value & kValueMask];
-    }
+    const uint32_t current_key = list.keys[i];
+    const Affine<F> current = next.Value();
+    if (i + 1 < end) next = list[i + 1];
     if (current_key != key) {
       (began_earlier ? partials[2 * s] : buckets[key]) = sum;
       began_earlier = false;
@@ -78,7 +112,7 @@ __global__ void __launch_bounds__(kAccumulateThreads, sizeof(F) == 32 ? 4 : 2)
       sum += current;
     }
   }
-  const bool goes_on = end < entries && keys[end] == key;
+  const bool goes_on = end < entries && list.keys[end] == key;
   Xyzz<F>& target = began_earlier ? partials[2 * s] : (goes_on ? partials[2 * s + 1] : buckets[key]);
   target = sum;
 }

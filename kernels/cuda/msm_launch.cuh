@@ -19,6 +19,12 @@
 namespace proofmill::kernels {
 namespace device {
 
+// Groups that a thread of SumGroups takes at a time, at most: more share an inversion, and take more scratch.
+constexpr uint32_t kAffineBatchMax = 32;
+// Affine additions win where a bucket has so many entries on average, so that few groups are short, and a
+// thread so many groups.
+constexpr uint32_t kAffineBucketEntriesMin = 32;
+constexpr uint32_t kAffineThreadGroupsMin = 6;
 constexpr uint32_t kMediumBlocks = 528;  // four warps each; the loops take any number of buckets
 constexpr uint32_t kLargeBlocks = 32;
 
@@ -55,6 +61,34 @@ inline uint32_t SliceLength(uint32_t entries, uint32_t slices_max) {
   return std::max({divide(entries, slices_max), std::min(one_wave, kSliceEntriesWanted), kSliceEntriesMin});
 }
 
+// Pieces of 16 bytes that a group takes in a thread's column: a product and a point a pair.
+template <typename F>
+inline constexpr uint64_t kAffinePieces = uint64_t{3} * kGroupPairs * sizeof(F) / sizeof(uint4);
+template <typename F>
+inline constexpr bool kHasAffine = sizeof(F) > sizeof(Fq);
+
+// Threads of SumGroups: what the device holds at once, and no more than have a group.
+inline uint32_t AffineThreads(uint64_t groups, uint32_t slices_max) {
+  const uint64_t blocks_max = slices_max / kSliceWaves / kAccumulateThreads;
+  return static_cast<uint32_t>(std::min((groups + kAffineThreads - 1) / kAffineThreads, blocks_max)) *
+         kAffineThreads;
+}
+// Groups that a thread takes at a time: as many batches for all, and these equally long. At most the smaller
+// of kAffineBatchMax and the groups of a thread.
+inline uint32_t AffineBatch(uint64_t groups, uint32_t threads) {
+  const auto of_thread = static_cast<uint32_t>((groups + threads - 1) / threads);
+  const uint32_t batches = (of_thread + kAffineBatchMax - 1) / kAffineBatchMax;
+  return (of_thread + batches - 1) / batches;
+}
+template <typename F>
+bool UseAffine(const MsmShape& shape, uint64_t entries, uint32_t slices_max) {
+  if (!kHasAffine<F> || entries == 0) return false;
+  if (shape.affine != MsmAffine::kWhereFaster) return shape.affine == MsmAffine::kAlways;
+  const uint64_t groups = shape.groups(entries);
+  return entries / kAffineBucketEntriesMin >= shape.buckets() &&
+         groups / kAffineThreadGroupsMin >= AffineThreads(groups, slices_max);
+}
+
 template <typename F>
 cudaError_t CutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memory, MsmWorkspace<F>* w,
                          size_t* bytes) {
@@ -82,6 +116,17 @@ cudaError_t CutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memor
   char* temp = nullptr;
   cutter.Take(temp, w->sort_temp_bytes);
   w->sort_temp = temp;
+  if (UseAffine<F>(shape, shape.entries_max(), slices_max)) {
+    const uint64_t groups_max = shape.groups(shape.entries_max());
+    cutter.Take(w->group_begin, shape.buckets());
+    cutter.Take(w->group_end, shape.buckets());
+    cutter.Take(w->group_keys, groups_max);
+    cutter.Take(w->group_ranges, groups_max);
+    cutter.Take(w->group_sums, groups_max);
+    const uint64_t threads = AffineThreads(groups_max, slices_max);
+    const uint64_t of_thread = std::min((groups_max + threads - 1) / threads, uint64_t{kAffineBatchMax});
+    cutter.Take(w->affine_scratch, threads * of_thread * kAffinePieces<F>);
+  }
   *bytes = cutter.used();
   return cudaSuccess;
 }
@@ -97,7 +142,7 @@ cudaError_t MsmSlicesMax(uint32_t* slices_max) {
   PROOFMILL_RETURN_IF_CUDA_ERROR(
       cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_id));
   PROOFMILL_RETURN_IF_CUDA_ERROR(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, device::AccumulateSlices<F>, device::kAccumulateThreads, 0));
+      &blocks, device::AccumulateSlices<F, device::SortedEntries<F>>, device::kAccumulateThreads, 0));
   *slices_max = static_cast<uint32_t>(processors * std::max(blocks, 1)) * device::kAccumulateThreads *
                 device::kSliceWaves;
   return cudaSuccess;
@@ -122,35 +167,75 @@ cudaError_t LaunchMsmDigits(const MsmShape& shape, const U256* scalars, const ui
   return LaunchRecodeScalars(shape, scalars, index, w.keys, w.values, w.counters, stream);
 }
 
+namespace device {
+
+// Buckets of the list, and the partial sums of those that cross slices. begin and end tell each bucket's
+// place in the list; entries bounds the list's length.
+template <typename F, typename List>
+cudaError_t LaunchAccumulate(const List& list, uint32_t entries, const uint32_t* begin, const uint32_t* end,
+                             uint32_t buckets, const MsmWorkspace<F>& w, cudaStream_t stream) {
+  const uint32_t slice = SliceLength(entries, w.slices_max);
+  const uint32_t slices = (entries + slice - 1) / slice;
+  AccumulateSlices<F, List>
+      <<<(slices + kAccumulateThreads - 1) / kAccumulateThreads, kAccumulateThreads, 0, stream>>>(
+          list, slice, w.buckets, w.partials);
+  const BucketLists lists{w.medium_buckets, w.large_buckets, w.counters + 1};
+  MergeBuckets<F><<<(buckets + kMergeThreads - 1) / kMergeThreads, kMergeThreads, 0, stream>>>(
+      begin, end, buckets, slice, w.partials, w.buckets, lists);
+  SumMediumBuckets<F>
+      <<<kMediumBlocks, kMergeThreads, 0, stream>>>(begin, end, slice, w.partials, lists, w.buckets);
+  SumLargeBucketParts<F><<<dim3(kLargeBlocks, kLargeBucketParts), kSumThreads, 0, stream>>>(
+      begin, end, slice, w.partials, lists, w.large_partials);
+  JoinLargeBuckets<F><<<kLargeBlocks, kMergeThreads, 0, stream>>>(lists, w.large_partials, w.buckets);
+  return cudaGetLastError();
+}
+
+// The same over groups of entries that are summed first.
+template <typename F>
+cudaError_t LaunchGroupBuckets(const MsmShape& shape, const Affine<F>* tables, uint32_t entries,
+                               const MsmWorkspace<F>& w, cudaStream_t stream) {
+  const MsmGroups groups{w.group_begin, w.group_end, w.group_keys, w.group_ranges, w.counters + 3};
+  PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchMsmGroups(shape, w.keys_sorted, entries, w.bucket_begin, w.bucket_end,
+                                                 groups, w.sort_temp, w.sort_temp_bytes, stream));
+  const auto groups_max = static_cast<uint32_t>(shape.groups(entries));
+  const uint32_t threads = AffineThreads(groups_max, w.slices_max);
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaFuncSetAttribute(
+      SumGroups<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Staging<F>::kBytes)));
+  SumGroups<F><<<threads / kAffineThreads, kAffineThreads, Staging<F>::kBytes, stream>>>(
+      w.values_sorted, groups.ranges, groups.count, tables, AffineBatch(groups_max, threads),
+      w.affine_scratch, w.group_sums);
+  return LaunchAccumulate(GroupSums<F>{w.group_keys, w.group_sums, groups.count}, groups_max, groups.begin,
+                          groups.end, shape.buckets(), w, stream);
+}
+
+template <typename F>
+cudaError_t LaunchBuckets(const MsmShape& shape, const Affine<F>* tables, uint32_t entries,
+                          const MsmWorkspace<F>& w, cudaStream_t stream) {
+  const uint32_t buckets = shape.buckets();
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_begin, 0, buckets * sizeof(uint32_t), stream));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_end, 0, buckets * sizeof(uint32_t), stream));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.counters + 1, 0, 2 * sizeof(uint32_t), stream));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchMsmSort(shape, w.keys, w.keys_sorted, w.values, w.values_sorted,
+                                               entries, w.sort_temp, w.sort_temp_bytes, stream));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(
+      LaunchFindBuckets(w.keys_sorted, entries, w.bucket_begin, w.bucket_end, stream));
+  if constexpr (kHasAffine<F>) {
+    if (UseAffine<F>(shape, entries, w.slices_max))
+      return LaunchGroupBuckets(shape, tables, entries, w, stream);
+  }
+  return LaunchAccumulate(SortedEntries<F>{w.keys_sorted, w.values_sorted, tables, entries}, entries,
+                          w.bucket_begin, w.bucket_end, shape.buckets(), w, stream);
+}
+
+}  // namespace device
+
 template <typename F>
 cudaError_t LaunchMsmSum(const MsmShape& shape, const Affine<F>* tables, uint32_t entries,
                          const MsmWorkspace<F>& w, Xyzz<F>* result, cudaStream_t stream) {
   using namespace device;  // NOLINT(google-build-using-namespace): the kernels of this file's own header
-  const uint32_t buckets = shape.buckets();
   // All zero bytes is infinity: buckets without entries stay so.
-  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.buckets, 0, buckets * sizeof(Xyzz<F>), stream));
-  if (entries != 0) {
-    PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_begin, 0, buckets * sizeof(uint32_t), stream));
-    PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_end, 0, buckets * sizeof(uint32_t), stream));
-    PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.counters + 1, 0, 2 * sizeof(uint32_t), stream));
-    PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchMsmSort(shape, w.keys, w.keys_sorted, w.values, w.values_sorted,
-                                                 entries, w.sort_temp, w.sort_temp_bytes, stream));
-    PROOFMILL_RETURN_IF_CUDA_ERROR(
-        LaunchFindBuckets(w.keys_sorted, entries, w.bucket_begin, w.bucket_end, stream));
-    const uint32_t slice = device::SliceLength(entries, w.slices_max);
-    const uint32_t slices = (entries + slice - 1) / slice;
-    AccumulateSlices<F>
-        <<<(slices + kAccumulateThreads - 1) / kAccumulateThreads, kAccumulateThreads, 0, stream>>>(
-            w.keys_sorted, w.values_sorted, tables, entries, slice, w.buckets, w.partials);
-    const BucketLists lists{w.medium_buckets, w.large_buckets, w.counters + 1};
-    MergeBuckets<F><<<(buckets + kMergeThreads - 1) / kMergeThreads, kMergeThreads, 0, stream>>>(
-        w.bucket_begin, w.bucket_end, buckets, slice, w.partials, w.buckets, lists);
-    SumMediumBuckets<F><<<kMediumBlocks, kMergeThreads, 0, stream>>>(w.bucket_begin, w.bucket_end, slice,
-                                                                     w.partials, lists, w.buckets);
-    SumLargeBucketParts<F><<<dim3(kLargeBlocks, kLargeBucketParts), kSumThreads, 0, stream>>>(
-        w.bucket_begin, w.bucket_end, slice, w.partials, lists, w.large_partials);
-    JoinLargeBuckets<F><<<kLargeBlocks, kMergeThreads, 0, stream>>>(lists, w.large_partials, w.buckets);
-  }
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.buckets, 0, shape.buckets() * sizeof(Xyzz<F>), stream));
+  if (entries != 0) PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchBuckets(shape, tables, entries, w, stream));
   const LineBits lines = SplitBucketNumber(shape);
   const uint32_t line_count = (1u << lines.row_bits) + (1u << lines.column_bits);
   SumLines<F><<<dim3((line_count + kSumThreads / 32 - 1) / (kSumThreads / 32), shape.sets()), kSumThreads, 0,

@@ -30,6 +30,22 @@ cudaError_t LaunchMsmSort(const MsmShape& shape, const uint32_t* keys, uint32_t*
 cudaError_t LaunchFindBuckets(const uint32_t* keys_sorted, uint32_t entries, uint32_t* begin, uint32_t* end,
                               cudaStream_t stream);
 
+// Where the groups of each bucket go, and what the groups are made of.
+struct MsmGroups {
+  uint32_t* begin;  // buckets: number of the bucket's first group
+  uint32_t* end;    // buckets: one after its last
+  uint32_t* keys;   // groups: the bucket
+  uint2* ranges;    // groups: first entry in the sorted list, number of entries
+  uint32_t* count;  // 1: all groups
+};
+
+// Cuts the sorted entries of every bucket in groups of kGroupEntries, the last one shorter, numbered by
+// bucket. `temp` as for LaunchMsmSort. REQUIRES: entries > 0; bucket_begin and bucket_end as
+// LaunchFindBuckets leaves them, both 0 for buckets without entries.
+cudaError_t LaunchMsmGroups(const MsmShape& shape, const uint32_t* keys_sorted, uint32_t entries,
+                            const uint32_t* bucket_begin, const uint32_t* bucket_end, const MsmGroups& groups,
+                            void* temp, size_t temp_bytes, cudaStream_t stream);
+
 }  // namespace proofmill::kernels
 
 #endif  // PROOFMILL_KERNELS_CUDA_MSM_SORT_H_

@@ -48,17 +48,10 @@ struct Projective {
   Fq2 z;
 };
 
-// The line a*y_P + b*x_P*w + c*w^3, up to a factor in Fq2, which the final exponentiation removes.
-struct Line {
-  Fq2 a;
-  Fq2 b;
-  Fq2 c;
-};
-
 // t = 2t; returns the tangent at the old t. Costello, Lange and Naehrig, 2010, for y^2 = x^3 + b': the line
 // y_P - s*x_P*w + (s*x - y)*w^3 with slope s = 3x^2 / 2y, times -2YZ. The point is scaled by 4 to save
 // halvings.
-Line DoubleStep(Projective& t) {
+MillerLine DoubleStep(Projective& t) {
   const Fq2 xy = t.x * t.y;
   const Fq2 b = t.y.Square();
   const Fq2 c = t.z.Square();
@@ -75,7 +68,7 @@ Line DoubleStep(Projective& t) {
 
 // t = t + q; returns the line through both, with slope s = theta / lambda, times lambda. REQUIRES: t is
 // neither q nor -q.
-Line AddStep(Projective& t, const G2Affine& q) {
+MillerLine AddStep(Projective& t, const G2Affine& q) {
   const Fq2 theta = t.y - q.y * t.z;
   const Fq2 lambda = t.x - q.x * t.z;
   const Fq2 lambda_squared = lambda.Square();
@@ -89,13 +82,17 @@ Line AddStep(Projective& t, const G2Affine& q) {
   return {lambda, -theta, theta * q.x - lambda * q.y};
 }
 
+Fq12 TimesLineAt(const Fq12& f, const MillerLine& line, const G1Affine& p) {
+  return f.MulByLine(line.a * p.y, line.b * p.x, line.c);
+}
+
 // One pair on its way through the Miller loop.
 struct LoopTerm {
   G1Affine p;
   G2Affine q;
   Projective t;
 
-  void MultiplyIn(const Line& line, Fq12& f) const { f = f.MulByLine(line.a * p.y, line.b * p.x, line.c); }
+  void MultiplyIn(const MillerLine& line, Fq12& f) const { f = TimesLineAt(f, line, p); }
   void Double(Fq12& f) { MultiplyIn(DoubleStep(t), f); }
   void Add(const G2Affine& point, Fq12& f) { MultiplyIn(AddStep(t, point), f); }
 };
@@ -166,6 +163,31 @@ Fq12 MillerLoopProduct(const PairingTerm* terms, size_t n) {
 Fq12 MillerLoop(const G1Affine& p, const G2Affine& q) {
   const PairingTerm term{p, q};
   return MillerLoopProduct(&term, 1);
+}
+
+PreparedG2::PreparedG2(const G2Affine& q) {
+  if (q.IsInfinity()) return;
+  Projective t{q.x, q.y, Fq2::One()};
+  for (int i = kLoop.length - 2; i >= 0; --i) {
+    lines_.push_back(DoubleStep(t));
+    if (kLoop.digit[i] == 1) lines_.push_back(AddStep(t, q));
+    if (kLoop.digit[i] == -1) lines_.push_back(AddStep(t, -q));
+  }
+  const G2Affine q1 = Psi(q);
+  lines_.push_back(AddStep(t, q1));
+  lines_.push_back(AddStep(t, -Psi(q1)));
+}
+
+Fq12 MillerLoop(const G1Affine& p, const PreparedG2& prepared) {
+  Fq12 f = Fq12::One();
+  if (p.IsInfinity() || prepared.lines().empty()) return f;
+  const MillerLine* line = prepared.lines().data();
+  for (int i = kLoop.length - 2; i >= 0; --i) {
+    f = TimesLineAt(f.Square(), *line++, p);
+    if (kLoop.digit[i] != 0) f = TimesLineAt(f, *line++, p);
+  }
+  f = TimesLineAt(f, *line++, p);
+  return TimesLineAt(f, *line, p);
 }
 
 Fq12 FinalExponentiation(const Fq12& f) {

@@ -29,8 +29,17 @@ struct Fq2 {
     return {a.c0 - b.c0, a.c1 - b.c1};
   }
   PROOFMILL_HD constexpr Fq2 operator-() const { return {-c0, -c1}; }
-  // Karatsuba: (a0 + a1)(b0 + b1) - a0*b0 - a1*b1 is the coefficient of u. Three products in Fq.
+  // Karatsuba: (a0 + a1)(b0 + b1) - a0*b0 - a1*b1 is the coefficient of u. Three products in Fq. On a device
+  // two sums of two products, which reduce once each.
   friend PROOFMILL_HD constexpr Fq2 operator*(const Fq2& a, const Fq2& b) {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) {
+      U256 c0, c1;
+      device::MulExtension<FqParams>(a.c0.montgomery(), a.c1.montgomery(), b.c0.montgomery(),
+                                     b.c1.montgomery(), c0, c1);
+      return {Fq::FromMontgomery(c0), Fq::FromMontgomery(c1)};
+    }
+#endif
     const Fq p0 = a.c0 * b.c0;
     const Fq p1 = a.c1 * b.c1;
     return {p0 - p1, (a.c0 + a.c1) * (b.c0 + b.c1) - p0 - p1};
@@ -41,7 +50,16 @@ struct Fq2 {
   friend PROOFMILL_HD constexpr Fq2 operator*(const Fq2& a, const Fq& b) { return {a.c0 * b, a.c1 * b}; }
 
   // (c0 + c1)(c0 - c1) + 2*c0*c1*u. Two products in Fq.
-  PROOFMILL_HD constexpr Fq2 Square() const { return {(c0 + c1) * (c0 - c1), (c0 * c1).Double()}; }
+  PROOFMILL_HD constexpr Fq2 Square() const {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) {
+      U256 d0, d1;
+      device::SquareExtension<FqParams>(c0.montgomery(), c1.montgomery(), d0, d1);
+      return {Fq::FromMontgomery(d0), Fq::FromMontgomery(d1)};
+    }
+#endif
+    return {(c0 + c1) * (c0 - c1), (c0 * c1).Double()};
+  }
   PROOFMILL_HD constexpr Fq2 Double() const { return {c0.Double(), c1.Double()}; }
   // c0 - c1*u, which is also the q-power Frobenius.
   PROOFMILL_HD constexpr Fq2 Conjugate() const { return {c0, -c1}; }

@@ -146,10 +146,10 @@ __device__ __forceinline__ void ShiftMulAddRow(uint32_t& even0, uint32_t* odd, u
       : "r"(x1), "r"(x3), "r"(x5), "r"(x7), "r"(y));
 }
 
-// One word of the multiplier and of the quotient. On return even[0] is 0, so that the value is (odd + (even
-// >> 32)) with the roles of the two swapped.
-template <typename Params, bool kFirst>
-__device__ __forceinline__ void MontgomeryRow(uint32_t* even, uint32_t* odd, const Words& a, uint32_t b) {
+// even and odd += a * b for one word b of the multiplier; first makes room by a shift of one word unless
+// kFirst.
+template <bool kFirst>
+__device__ __forceinline__ void ProductRow(uint32_t* even, uint32_t* odd, const Words& a, uint32_t b) {
   if constexpr (kFirst) {
     MulRow(odd, a.w[1], a.w[3], a.w[5], a.w[7], b);
     MulRow(even, a.w[0], a.w[2], a.w[4], a.w[6], b);
@@ -157,26 +157,21 @@ __device__ __forceinline__ void MontgomeryRow(uint32_t* even, uint32_t* odd, con
     ShiftMulAddRow(even[0], odd, a.w[1], a.w[3], a.w[5], a.w[7], b);
     MulAddRow(even, a.w[0], a.w[2], a.w[4], a.w[6], b, odd[7]);
   }
+}
+
+// One word of the quotient. On return even[0] is 0, so that the value is (odd + (even >> 32)) with the roles
+// of the two swapped.
+template <typename Params>
+__device__ __forceinline__ void QuotientRow(uint32_t* even, uint32_t* odd) {
   constexpr U256 p = Params::kModulus;
   const uint32_t m = even[0] * static_cast<uint32_t>(Params::kNegInverse);
   MulAddRow(odd, ConstantWord(p, 1), ConstantWord(p, 3), ConstantWord(p, 5), ConstantWord(p, 7), m);
   MulAddRow(even, ConstantWord(p, 0), ConstantWord(p, 2), ConstantWord(p, 4), ConstantWord(p, 6), m, odd[7]);
 }
 
-// a * b * 2^-256 mod p, fully reduced. REQUIRES: a, b < p < 2^254.
+// even + (odd >> 32), reduced. REQUIRES: below 2p.
 template <typename Params>
-__device__ __forceinline__ U256 MulMod(const U256& a_limbs, const U256& b_limbs) {
-  const Words a = ToWords(a_limbs);
-  const Words b = ToWords(b_limbs);
-  uint32_t even[8], odd[8];
-  MontgomeryRow<Params, true>(even, odd, a, b.w[0]);
-#pragma unroll
-  for (int i = 1; i < 7; i += 2) {
-    MontgomeryRow<Params, false>(odd, even, a, b.w[i]);
-    MontgomeryRow<Params, false>(even, odd, a, b.w[i + 1]);
-  }
-  MontgomeryRow<Params, false>(odd, even, a, b.w[7]);
-  // The value is even + (odd >> 32), below 2p.
+__device__ __forceinline__ U256 JoinAccumulators(const uint32_t* even, const uint32_t* odd) {
   Words sum;
   asm("add.cc.u32 %0, %8, %16; addc.cc.u32 %1, %9, %17; addc.cc.u32 %2, %10, %18; addc.cc.u32 %3, %11, %19;"
       "addc.cc.u32 %4, %12, %20; addc.cc.u32 %5, %13, %21; addc.cc.u32 %6, %14, %22; addc.u32 %7, %15, 0;"
@@ -186,6 +181,79 @@ __device__ __forceinline__ U256 MulMod(const U256& a_limbs, const U256& b_limbs)
         "r"(even[7]), "r"(odd[1]), "r"(odd[2]), "r"(odd[3]), "r"(odd[4]), "r"(odd[5]), "r"(odd[6]),
         "r"(odd[7]));
   return FromWords(SubtractModulusOnce<Params>(sum));
+}
+
+// a * b * 2^-256 mod p, fully reduced. REQUIRES: p < 2^254, a * b <= 4 p^2 (the sum before the last
+// subtraction is below p + a * b / 2^256, and p / 2^256 < 0.2).
+template <typename Params>
+__device__ __forceinline__ U256 MulWords(const Words& a, const Words& b) {
+  uint32_t even[8], odd[8];
+  ProductRow<true>(even, odd, a, b.w[0]);
+  QuotientRow<Params>(even, odd);
+#pragma unroll
+  for (int i = 1; i < 7; i += 2) {
+    ProductRow<false>(odd, even, a, b.w[i]);
+    QuotientRow<Params>(odd, even);
+    ProductRow<false>(even, odd, a, b.w[i + 1]);
+    QuotientRow<Params>(even, odd);
+  }
+  ProductRow<false>(odd, even, a, b.w[7]);
+  QuotientRow<Params>(odd, even);
+  return JoinAccumulators<Params>(even, odd);
+}
+template <typename Params>
+__device__ __forceinline__ U256 MulMod(const U256& a, const U256& b) {
+  return MulWords<Params>(ToWords(a), ToWords(b));
+}
+
+// Adds c * d to what ProductRow made for the same word of the multipliers.
+__device__ __forceinline__ void AddProductRow(uint32_t* even, uint32_t* odd, const Words& c, uint32_t d) {
+  MulAddRow(odd, c.w[1], c.w[3], c.w[5], c.w[7], d);
+  MulAddRow(even, c.w[0], c.w[2], c.w[4], c.w[6], d, odd[7]);
+}
+
+// (a * b + c * d) * 2^-256 mod p, fully reduced, with one reduction for both products. REQUIRES: p < 2^254
+// and all four at most p: the accumulators stay below 3 p 2^32 and the result before the last subtraction
+// below 1.4 p.
+template <typename Params>
+__device__ __forceinline__ U256 DotMod(const Words& a, const Words& b, const Words& c, const Words& d) {
+  uint32_t even[8], odd[8];
+  ProductRow<true>(even, odd, a, b.w[0]);
+  AddProductRow(even, odd, c, d.w[0]);
+  QuotientRow<Params>(even, odd);
+#pragma unroll
+  for (int i = 1; i < 7; i += 2) {
+    ProductRow<false>(odd, even, a, b.w[i]);
+    AddProductRow(odd, even, c, d.w[i]);
+    QuotientRow<Params>(odd, even);
+    ProductRow<false>(even, odd, a, b.w[i + 1]);
+    AddProductRow(even, odd, c, d.w[i + 1]);
+    QuotientRow<Params>(even, odd);
+  }
+  ProductRow<false>(odd, even, a, b.w[7]);
+  AddProductRow(odd, even, c, d.w[7]);
+  QuotientRow<Params>(odd, even);
+  return JoinAccumulators<Params>(even, odd);
+}
+
+// (a0 + a1 u) * (b0 + b1 u) with u^2 = -1: two sums of two products, 400 multiply-adds where three products
+// of Karatsuba's take 408 and five additions more.
+template <typename Params>
+__device__ __forceinline__ void MulExtension(const U256& a0, const U256& a1, const U256& b0, const U256& b1,
+                                             U256& c0, U256& c1) {
+  uint32_t unused;
+  const Words x0 = ToWords(a0), x1 = ToWords(a1), y0 = ToWords(b0), y1 = ToWords(b1);
+  c0 = DotMod<Params>(x0, y0, SubWords(Modulus<Params>(), x1, unused), y1);
+  c1 = DotMod<Params>(x0, y1, x1, y0);
+}
+
+// (a0 + a1 u)^2 = (a0 + a1)(a0 - a1) + 2 a0 a1 u, the factors below 2p and not reduced.
+template <typename Params>
+__device__ __forceinline__ void SquareExtension(const U256& a0, const U256& a1, U256& c0, U256& c1) {
+  uint32_t unused;
+  const Words x0 = ToWords(a0), x1 = ToWords(a1);
+  c0 = MulWords<Params>(AddWords(x0, x1), AddWords(x0, SubWords(Modulus<Params>(), x1, unused)));
+  c1 = MulWords<Params>(AddWords(x0, x0), x1);
 }
 
 }  // namespace proofmill::kernels::device

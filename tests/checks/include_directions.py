@@ -110,7 +110,7 @@ def self_test():
     ]
     right = [
         ("kernels/cpu/parallel.h", "tbb/parallel_for.h"),
-        ("kernels/cuda/pointwise.cu", "cuda_runtime.h"),
+        ("kernels/cuda/gather.cu", "cuda_runtime.h"),
         ("engine/formats/zkey.cc", "kernels/curve/bn254.h"),
         ("engine/formats/zkey.cc", "absl/status/status.h"),
         ("server/rpc/prover.cc", "proofmill/v1/prover.grpc.pb.h"),

@@ -104,8 +104,15 @@ template <typename F>
 class CudaMsmTest : public GpuTest {
  protected:
   void Check(size_t n, uint32_t window_bits, uint32_t tables, const Spread& spread) {
+    for (const MsmAffine affine : {MsmAffine::kNever, MsmAffine::kAlways, MsmAffine::kWhereFaster})
+      CheckWith(affine, n, window_bits, tables, spread);
+  }
+
+ private:
+  void CheckWith(MsmAffine affine, size_t n, uint32_t window_bits, uint32_t tables, const Spread& spread) {
     SCOPED_TRACE(testing::Message() << n << " bases, window " << window_bits << ", " << tables
-                                    << " multiples, " << spread.name);
+                                    << " multiples, " << spread.name << ", affine "
+                                    << static_cast<int>(affine));
     Random random(n);
     std::vector<U256> scalars(n);
     for (size_t i = 0; i < n; ++i) scalars[i] = spread.scalar(i, random);
@@ -114,6 +121,7 @@ class CudaMsmTest : public GpuTest {
     shape.bases = static_cast<uint32_t>(n);
     shape.window_bits = window_bits;
     shape.tables = tables == 0 ? shape.windows() : tables;
+    shape.affine = affine;
 
     const Xyzz<F> got = DeviceMsm<F>(shape, bases, scalars, {});
 
@@ -141,6 +149,11 @@ TYPED_TEST(CudaMsmTest, FewerResidentMultiplesGiveTheSameSum) {
 
 TYPED_TEST(CudaMsmTest, ManyTermsInOneBucketAreExact) {
   for (const size_t spread : {3, 5, 8, 9}) this->Check(100000, 13, 1, Spreads()[spread]);
+}
+
+// Groups of entries meet every exceptional sum: each base comes four times, with either sign.
+TYPED_TEST(CudaMsmTest, FullGroupsOfEqualAndOppositePointsAreExact) {
+  for (const size_t spread : {3, 4, 5, 6}) this->Check(40000, 6, 1, Spreads()[spread]);
 }
 
 TYPED_TEST(CudaMsmTest, AnIndexPicksTheScalars) {
