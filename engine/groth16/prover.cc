@@ -4,57 +4,25 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <new>
+#include <system_error>
+#include <thread>
 #include <utility>
 
+#include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
-#include "engine/groth16/verifier.h"
+#include "engine/groth16/proof_parts.h"
 #include "kernels/cpu/parallel.h"
-#include "kernels/curve/bn254.h"
 
 namespace proofmill::engine {
 namespace {
 
 using kernels::Fr;
-using kernels::G1Affine;
-using kernels::G1Xyzz;
-using kernels::G2Affine;
-using kernels::G2Xyzz;
-using kernels::ScalarMulVartime;
 using kernels::U256;
-
-// What blinding gives before H is known. Secret.
-struct BlindedParts {
-  bool ready = false;
-  G1Affine a;
-  G2Affine b;
-  G1Xyzz c_without_h;
-};
-
-// groth16.md H6, and H7 less SH:
-//   pi_a = alpha1 + SA + r*delta1, pi_b = beta2 + SB2 + s*delta2, pib1 = beta1 + SB1 + s*delta1,
-//   pi_c = SC + SH + s*pi_a + r*pib1 - r*s*delta1.
-void Blind(const ZkeyHeader& key, const WitnessSums& sums, const Blinding& blinding, BlindedParts& out) {
-  U256 r = blinding.r.ToPlain();
-  U256 s = blinding.s.ToPlain();
-  U256 minus_rs = (-(blinding.r * blinding.s)).ToPlain();
-  const ScopedWipe wipe_r(r), wipe_s(s), wipe_rs(minus_rs);
-  const G1Xyzz delta1 = G1Xyzz::FromAffine(key.delta1);
-
-  G1Xyzz a = sums.a + key.alpha1 + ScalarMulVartime(delta1, r);
-  G2Xyzz b = sums.b2 + key.beta2 + ScalarMulVartime(G2Xyzz::FromAffine(key.delta2), s);
-  G1Xyzz b1 = sums.b1 + key.beta1 + ScalarMulVartime(delta1, s);
-  const ScopedWipe wipe_a(a), wipe_b1(b1);
-  const ScopedWipe wipe_b(b);
-  out.a = a.ToAffine();
-  out.b = b.ToAffine();
-  out.c_without_h =
-      sums.c + ScalarMulVartime(a, s) + ScalarMulVartime(b1, r) + ScalarMulVartime(delta1, minus_rs);
-  out.ready = true;
-}
 
 // Uniform in [0, r) by rejection: 254 random bits are below r with probability 0.756.
 absl::Status DrawScalar(Fr& out) {
@@ -96,11 +64,20 @@ auto TimeStage(StageSink* sink, Stage stage, F&& body) {
   return result;
 }
 
-absl::Status SelfCheck(const ProvingKey& key, absl::Span<const U256> witness, const Groth16Proof& proof) {
-  PROOFMILL_ASSIGN_OR_RETURN(const bool good, Verify(key.vk(), PublicSignals(key, witness), proof));
-  if (good) return absl::OkStatus();
-  return WithReason(absl::InternalError("self-check: the proof that was made does not verify"),
-                    ErrorReason::kSelfCheckFailed);
+// Does on a thread of its own what needs no sums. What that thread did not do, for want of it or of memory,
+// the steps after it do.
+std::thread PrepareAside(ProofParts& parts, absl::Span<const Fr> public_signals, bool check) {
+  try {
+    return std::thread([&parts, public_signals, check] {
+      try {
+        parts.Prepare();
+        if (check) parts.TakePublicSignals(public_signals);
+      } catch (const std::bad_alloc&) {
+      }
+    });
+  } catch (const std::system_error&) {
+    return {};
+  }
 }
 
 absl::Status CheckWanted(const ProveOptions& options) {
@@ -151,25 +128,38 @@ absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& residen
     PROOFMILL_RETURN_IF_ERROR(DrawBlinding(blinding));
   }
 
-  BlindedParts parts;
-  const ScopedWipe wipe_parts(parts);
-  ComputeContext context{
-      .cancel = options.cancel, .stages = options.stages, .on_witness_sums = [&](const WitnessSums& sums) {
-        Blind(key.header(), sums, blinding, parts);
-      }};
-  absl::StatusOr<Groth16Sums> sums = backend.ComputeSums(resident, witness, context);
+  const std::vector<Fr> public_signals = PublicSignals(key, witness);
+  ProofParts parts(key, blinding);
+  absl::StatusOr<Groth16Sums> sums = [&] {
+    std::thread aside = PrepareAside(parts, public_signals, options.self_check);
+    const absl::Cleanup join = [&aside] {
+      if (aside.joinable()) aside.join();
+    };
+    return backend.ComputeSums(resident, witness,
+                               {.cancel = options.cancel,
+                                .stages = options.stages,
+                                .on_witness_sums = [&](const WitnessSums& of_witness) {
+                                  parts.AddWitnessSums(of_witness, options.self_check);
+                                }});
+  }();
   if (!sums.ok()) return sums.status();
   const ScopedWipe wipe_sums(*sums);
   PROOFMILL_RETURN_IF_ERROR(CheckWanted(options));
   const Groth16Proof proof = TimeStage(options.stages, Stage::kFinish, [&] {
-    if (!parts.ready) Blind(key.header(), sums->witness, blinding, parts);
-    return Groth16Proof{parts.a, parts.b, (parts.c_without_h + sums->h).ToAffine()};
+    if (!parts.has_witness_sums()) parts.AddWitnessSums(sums->witness, options.self_check);
+    return parts.Finish(sums->h);
   });
 
   if (!options.self_check) return proof;
   PROOFMILL_RETURN_IF_ERROR(CheckWanted(options));
-  PROOFMILL_RETURN_IF_ERROR(
-      TimeStage(options.stages, Stage::kSelfCheck, [&] { return SelfCheck(key, witness, proof); }));
+  const bool good = TimeStage(options.stages, Stage::kSelfCheck, [&] {
+    if (!parts.has_public_signals()) parts.TakePublicSignals(public_signals);
+    return parts.Accepts(proof);
+  });
+  if (!good) {
+    return WithReason(absl::InternalError("self-check: the proof that was made does not verify"),
+                      ErrorReason::kSelfCheckFailed);
+  }
   return proof;
 }
 

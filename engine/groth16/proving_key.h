@@ -28,6 +28,7 @@
 #include "engine/formats/zkey.h"
 #include "engine/groth16/key_audit.h"
 #include "engine/groth16/types.h"
+#include "engine/groth16/verifier.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/curve/weierstrass.h"
 #include "kernels/field/bn254_fr.h"
@@ -69,6 +70,7 @@ class ProvingKey {
   uint32_t log2_domain() const { return header_.log2_domain(); }
   const ZkeyHeader& header() const { return header_; }
   const VerificationKey& vk() const { return vk_; }
+  const PreparedPairings& prepared_pairings() const { return *prepared_pairings_; }
 
   const CsrMatrix& a_matrix() const { return a_matrix_; }
   const CsrMatrix& b_matrix() const { return b_matrix_; }
@@ -91,6 +93,7 @@ class ProvingKey {
 
   ZkeyHeader header_;
   VerificationKey vk_;
+  std::optional<PreparedPairings> prepared_pairings_;  // always there
   CsrMatrix a_matrix_, b_matrix_;
   BaseSet<kernels::Fq> a_, b1_, c_, h_;
   BaseSet<kernels::Fq2> b2_;

@@ -103,6 +103,25 @@ absl::StatusOr<bool> Verify(const VerificationKey& key, absl::Span<const Fr> pub
   return kernels::PairingProductIsOne(terms, 4);
 }
 
+PreparedPairings::PreparedPairings(const VerificationKey& key)
+    : alpha_beta(kernels::MillerLoop(key.alpha1, key.beta2)), gamma2(key.gamma2), delta2(key.delta2) {}
+
+void StagedVerification::SetPublicSignals(absl::Span<const Fr> public_signals) {
+  of_signals_ = kernels::MillerLoop(CombineSignals(key_.ic, public_signals), prepared_.gamma2);
+}
+
+void StagedVerification::SetAB(const G1Affine& a, const G2Affine& b) {
+  ab_in_groups_ = kernels::IsOnCurve(a) && kernels::IsOnCurve(b) && kernels::IsInG2Subgroup(b);
+  if (ab_in_groups_) of_ab_ = kernels::MillerLoop(-a, b);
+}
+
+bool StagedVerification::Accepts(const G1Affine& c) const {
+  if (!ab_in_groups_ || !kernels::IsOnCurve(c)) return false;
+  const kernels::Fq12 product =
+      of_ab_ * of_signals_ * kernels::MillerLoop(c, prepared_.delta2) * prepared_.alpha_beta;
+  return kernels::FinalExponentiation(product) == kernels::Fq12::One();
+}
+
 absl::Status CheckVerificationKey(const VerificationKey& key) {
   PROOFMILL_RETURN_IF_ERROR(CheckHeaderPoint("alpha1", key.alpha1));
   PROOFMILL_RETURN_IF_ERROR(CheckHeaderPointG2("beta2", key.beta2));

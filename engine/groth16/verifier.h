@@ -16,6 +16,8 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/groth16/types.h"
+#include "kernels/curve/pairing.h"
+#include "kernels/curve/tower.h"
 #include "kernels/field/bn254_fr.h"
 
 namespace proofmill::engine {
@@ -26,6 +28,39 @@ namespace proofmill::engine {
 //   INVALID_ARGUMENT  the number of public signals is not n_public (reason kPublicSignalsMalformed).
 absl::StatusOr<bool> Verify(const VerificationKey& key, absl::Span<const kernels::Fr> public_signals,
                             const Groth16Proof& proof);
+
+// What every verification with a key needs and no proof changes: about 35 KB.
+struct PreparedPairings {
+  // REQUIRES: `key` as for Verify(); else the values are meaningless.
+  explicit PreparedPairings(const VerificationKey& key);
+
+  kernels::Fq12 alpha_beta;  // Miller value of (alpha1, beta2)
+  kernels::PreparedG2 gamma2;
+  kernels::PreparedG2 delta2;
+};
+
+// Verify() in steps, for a prover that has the parts of its proof one after the other: what can be checked of
+// a part is checked while the next is made. SetPublicSignals() and SetAB() once each, in any order and on any
+// thread; then Accepts().
+class StagedVerification {
+ public:
+  // Both are borrowed.
+  StagedVerification(const VerificationKey& key, const PreparedPairings& prepared)
+      : key_(key), prepared_(prepared) {}
+
+  // REQUIRES: n_public signals.
+  void SetPublicSignals(absl::Span<const kernels::Fr> public_signals);
+  void SetAB(const kernels::G1Affine& a, const kernels::G2Affine& b);
+  // Whether Verify() accepts the proof with this C.
+  bool Accepts(const kernels::G1Affine& c) const;
+
+ private:
+  const VerificationKey& key_;
+  const PreparedPairings& prepared_;
+  kernels::Fq12 of_signals_;
+  kernels::Fq12 of_ab_;
+  bool ab_in_groups_ = false;
+};
 
 // For keys from outside: points canonical, on their curves and in the subgroup; alpha1, beta2, gamma2 and
 // delta2 not infinity; at least one IC point.

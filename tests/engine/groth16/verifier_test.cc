@@ -38,7 +38,15 @@ class VerifierTest : public testing::Test {
   bool Accepts() {
     const auto result = Verify(statement_.vk, statement_.signals, statement_.proof);
     EXPECT_OK(result);
+    EXPECT_EQ(AcceptsInSteps(), result.ok() && *result) << "both ways must agree";
     return result.ok() && *result;
+  }
+  bool AcceptsInSteps() const {
+    const PreparedPairings prepared(statement_.vk);
+    StagedVerification verification(statement_.vk, prepared);
+    verification.SetAB(statement_.proof.a, statement_.proof.b);
+    verification.SetPublicSignals(statement_.signals);
+    return verification.Accepts(statement_.proof.c);
   }
   Statement statement_;
 };

@@ -1,0 +1,76 @@
+#include "engine/groth16/proof_parts.h"
+
+#include "engine/base/secure_memory.h"
+#include "kernels/cpu/parallel.h"
+
+namespace proofmill::engine {
+namespace {
+
+using kernels::Affine;
+using kernels::Fr;
+using kernels::G1Xyzz;
+using kernels::U256;
+using kernels::Xyzz;
+
+template <typename F>
+Xyzz<F> Times(const Fr& secret, const Xyzz<F>& point) {
+  U256 plain = secret.ToPlain();
+  const ScopedWipe wipe(plain);
+  return kernels::ScalarMulVartime(point, plain);
+}
+template <typename F>
+Xyzz<F> Times(const Fr& secret, const Affine<F>& point) {
+  return Times(secret, Xyzz<F>::FromAffine(point));
+}
+
+}  // namespace
+
+ProofParts::ProofParts(const ProvingKey& key, const Blinding& blinding)
+    : key_(key), verification_(key.vk(), key.prepared_pairings()) {
+  secrets_.blinding = blinding;
+}
+
+ProofParts::~ProofParts() { WipeMemory(&secrets_, sizeof(secrets_)); }
+
+void ProofParts::Prepare() {
+  // On this thread alone: one that waits for parallel work may take up other work, and come back to this very
+  // flag.
+  std::call_once(prepared_, [this] {
+    Fr rs = secrets_.blinding.r * secrets_.blinding.s;
+    const ScopedWipe wipe(rs);
+    secrets_.r_delta1 = Times(secrets_.blinding.r, key_.header().delta1);
+    secrets_.rs_delta1 = Times(rs, key_.header().delta1);
+    secrets_.s_delta2 = Times(secrets_.blinding.s, key_.header().delta2);
+  });
+}
+
+void ProofParts::TakePublicSignals(absl::Span<const Fr> public_signals) {
+  verification_.SetPublicSignals(public_signals);
+  has_public_signals_ = true;
+}
+
+// groth16.md H6, and H7 less SH:
+//   pi_a = alpha1 + SA + r*delta1, pi_b = beta2 + SB2 + s*delta2, pib1 = beta1 + SB1 + s*delta1,
+//   pi_c = SC + SH + s*pi_a + r*pib1 - r*s*delta1 = SC + SH + s*(alpha1 + SA) + r*(beta1 + SB1) + r*s*delta1.
+void ProofParts::AddWitnessSums(const WitnessSums& sums, bool check) {
+  Prepare();
+  const ZkeyHeader& key = key_.header();
+  G1Xyzz a = sums.a + key.alpha1;
+  G1Xyzz b1 = sums.b1 + key.beta1;
+  const ScopedWipe wipe_a(a), wipe_b1(b1);
+  kernels::ParallelInvoke([&] { secrets_.s_times_a = Times(secrets_.blinding.s, a); },
+                          [&] { secrets_.r_times_b1 = Times(secrets_.blinding.r, b1); },
+                          [&] {
+                            secrets_.a = (a + secrets_.r_delta1).ToAffine();
+                            secrets_.b = (sums.b2 + key.beta2 + secrets_.s_delta2).ToAffine();
+                            if (check) verification_.SetAB(secrets_.a, secrets_.b);
+                          });
+  secrets_.c_without_h = sums.c + secrets_.s_times_a + secrets_.r_times_b1 + secrets_.rs_delta1;
+  has_witness_sums_ = true;
+}
+
+Groth16Proof ProofParts::Finish(const G1Xyzz& h) const {
+  return {secrets_.a, secrets_.b, (secrets_.c_without_h + h).ToAffine()};
+}
+
+}  // namespace proofmill::engine

@@ -1,0 +1,67 @@
+// What a proof needs besides the backend's sums: blinding, and the check of the proof, in steps that run
+// while the backend still sums.
+
+#ifndef PROOFMILL_ENGINE_GROTH16_PROOF_PARTS_H_
+#define PROOFMILL_ENGINE_GROTH16_PROOF_PARTS_H_
+
+#include <mutex>
+
+#include "absl/types/span.h"
+#include "engine/backend/backend.h"
+#include "engine/groth16/proving_key.h"
+#include "engine/groth16/types.h"
+#include "engine/groth16/verifier.h"
+#include "kernels/curve/bn254.h"
+
+namespace proofmill::engine {
+
+// Makes one proof: Prepare() and TakePublicSignals() at any time, AddWitnessSums(), Finish(), Accepts().
+// Holds secrets, and wipes them at its end. Not copyable.
+class ProofParts {
+ public:
+  // `key` is borrowed.
+  ProofParts(const ProvingKey& key, const Blinding& blinding);
+  ~ProofParts();
+  ProofParts(const ProofParts&) = delete;
+  ProofParts& operator=(const ProofParts&) = delete;
+
+  // The multiples of delta, which need no sums. Does its work once, whichever thread comes first; others wait
+  // for that one.
+  void Prepare();
+  // The public signals' side of the check; at the same time as anything but Accepts(). Throws std::bad_alloc.
+  void TakePublicSignals(absl::Span<const kernels::Fr> public_signals);
+  bool has_public_signals() const { return has_public_signals_; }
+  // A, B and all of C but H's share; and A's and B's side of the check where `check`. Calls Prepare().
+  // REQUIRES: once.
+  void AddWitnessSums(const WitnessSums& sums, bool check);
+  bool has_witness_sums() const { return has_witness_sums_; }
+  // REQUIRES: AddWitnessSums() has returned.
+  Groth16Proof Finish(const kernels::G1Xyzz& h) const;
+  // Whether the proof that Finish() gave verifies. REQUIRES: AddWitnessSums() with `check` and
+  // TakePublicSignals() have returned.
+  bool Accepts(const Groth16Proof& proof) const { return verification_.Accepts(proof.c); }
+
+ private:
+  const ProvingKey& key_;
+  StagedVerification verification_;
+  std::once_flag prepared_;
+  bool has_public_signals_ = false;
+  bool has_witness_sums_ = false;
+
+  // All that follows is secret.
+  struct Secrets {
+    Blinding blinding;
+    kernels::G1Xyzz r_delta1;
+    kernels::G1Xyzz rs_delta1;
+    kernels::G2Xyzz s_delta2;
+    kernels::G1Affine a;
+    kernels::G2Affine b;
+    kernels::G1Xyzz s_times_a;
+    kernels::G1Xyzz r_times_b1;
+    kernels::G1Xyzz c_without_h;
+  } secrets_;
+};
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_GROTH16_PROOF_PARTS_H_
