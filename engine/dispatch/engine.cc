@@ -44,8 +44,18 @@ absl::Status CheckOptions(const EngineOptions& options, size_t runners) {
   return absl::OkStatus();
 }
 
-Dispatcher::Options DispatcherOptions(const EngineOptions& options, size_t workers) {
-  return {.queue = {.workers = workers, .aging = options.priority_aging},
+// Threads a device: what the one that works on the most jobs at a time can use. Another only has a job wait
+// on the device instead of in the queue.
+size_t WorkersPerDevice(const std::vector<std::unique_ptr<JobRunner>>& runners) {
+  size_t most = 1;
+  for (const auto& runner : runners) most = std::max(most, runner->jobs_in_flight());
+  return most;
+}
+
+Dispatcher::Options DispatcherOptions(const EngineOptions& options, size_t devices, size_t per_device) {
+  return {.queue = {.workers = devices * per_device,
+                    .aging = options.priority_aging,
+                    .workers_per_device = per_device},
           .request_ids = {.ttl = options.request_id_ttl,
                           .results_max = options.request_ids_max,
                           .result_bytes_max = kRequestIdResultBytesMax},
@@ -78,6 +88,7 @@ struct Engine::Parts {
   Clock& clock;
   Health health;
   Admission admission;
+  const size_t workers_per_device;
   const std::shared_ptr<Dispatcher> dispatcher;
   std::vector<std::unique_ptr<Worker>> workers;
   CircuitRegistry registry;
@@ -97,16 +108,19 @@ Engine::Parts::Parts(EngineOptions options_in, std::vector<std::unique_ptr<JobRu
       clock(clock_in),
       admission({.jobs_max = options.jobs_max, .witness_bytes_max = options.witness_bytes_max},
                 [observer = &observer_in](int64_t change) { observer->OnWitnessBytesChange(change); }),
-      dispatcher(std::make_shared<Dispatcher>(DispatcherOptions(options, runners.size()), observer, clock)),
+      workers_per_device(WorkersPerDevice(runners)),
+      dispatcher(std::make_shared<Dispatcher>(DispatcherOptions(options, runners.size(), workers_per_device),
+                                              observer, clock)),
       registry(
           options.circuits, [this](const Circuit& circuit) { return Install(circuit); },
           [this](const Circuit&, const CircuitRegistry::Counts& counts) { health.SetCircuits(counts); },
           observer),
       jitter(std::random_device{}()) {
   for (size_t i = 0; i < runners.size(); ++i) {
-    workers.push_back(std::make_unique<Worker>(Worker::Options{.index = i,
+    workers.push_back(std::make_unique<Worker>(Worker::Options{.index = i * workers_per_device,
                                                                .faults_max = options.device_faults_max,
-                                                               .thread_name = absl::StrCat("pm-worker-", i)},
+                                                               .thread_name = absl::StrCat("pm-worker-", i),
+                                                               .threads = workers_per_device},
                                                std::move(runners[i]),
                                                Worker::Context{*dispatcher, health, observer, clock}));
   }
@@ -184,9 +198,7 @@ absl::Status Engine::Parts::Install(const Circuit& circuit) {
   for (size_t i = 0; i < workers.size(); ++i) {
     JobRunner& runner = workers[i]->runner();
     const absl::Status status = runner.Install(circuit);
-    for (const DeviceMemory& memory : runner.Memory()) {
-      observer.OnDeviceMemory(runner.info(), memory.kind, memory.bytes);
-    }
+    ReportDevice(runner, observer);
     if (status.ok()) continue;
     for (size_t j = 0; j < i; ++j) workers[j]->runner().Remove(circuit);
     absl::Status named(status.code(),
@@ -280,7 +292,7 @@ EngineStats Engine::stats() const {
   return {.queued = queue.depth(),
           .running = queue.running().size(),
           .reserved = parts_->admission.usage(),
-          .devices_up = queue.workers_up(),
+          .devices_up = queue.workers_up() / parts_->workers_per_device,
           .devices = parts_->workers.size()};
 }
 

@@ -17,6 +17,18 @@ absl::Span<const kernels::U256> CanaryOf(const Circuit& circuit) {
   return {circuit.canary->values.data(), circuit.canary->values.size()};
 }
 
+KeyChange ChangeOf(KeyEvent::Kind kind) {
+  switch (kind) {
+    case KeyEvent::Kind::kLoaded:
+      return KeyChange::kLoaded;
+    case KeyEvent::Kind::kEvicted:
+      return KeyChange::kEvicted;
+    case KeyEvent::Kind::kReloaded:
+      return KeyChange::kReloaded;
+  }
+  return KeyChange::kReloaded;
+}
+
 }  // namespace
 
 Groth16Runner::Groth16Runner(std::unique_ptr<Groth16Backend> backend, Options options)
@@ -25,10 +37,22 @@ Groth16Runner::Groth16Runner(std::unique_ptr<Groth16Backend> backend, Options op
 DeviceInfo Groth16Runner::info() const {
   return {.device = backend_->name(),
           .backend = backend_->kind() == BackendKind::kCpu ? "cpu" : "cuda",
-          .gpu_uuid = ""};
+          .gpu_uuid = backend_->gpu_uuid()};
 }
 
 absl::Status Groth16Runner::Install(const Circuit& circuit) {
+  {
+    MutexLock lock(mu_);
+    names_.insert_or_assign(circuit.key.get(), circuit.id);  // for what happens while it is loaded
+  }
+  absl::Status status = MakeResident(circuit);
+  if (status.ok()) return status;
+  MutexLock lock(mu_);
+  names_.erase(circuit.key.get());
+  return status;
+}
+
+absl::Status Groth16Runner::MakeResident(const Circuit& circuit) {
   PROOFMILL_ASSIGN_OR_RETURN(std::shared_ptr<ResidentKey> key, backend_->LoadKey(circuit.key));
   if (circuit.canary != nullptr) PROOFMILL_RETURN_IF_ERROR(ProveCanary(circuit, *key));
   MutexLock lock(mu_);
@@ -39,6 +63,7 @@ absl::Status Groth16Runner::Install(const Circuit& circuit) {
 void Groth16Runner::Remove(const Circuit& circuit) {
   std::shared_ptr<ResidentKey> removed;  // its memory is given back after the lock
   MutexLock lock(mu_);
+  names_.erase(circuit.key.get());
   const auto found = resident_.find(circuit.key.get());
   if (found == resident_.end()) return;
   removed = std::move(found->second);
@@ -52,10 +77,42 @@ std::shared_ptr<ResidentKey> Groth16Runner::Find(const Circuit& circuit) const {
 }
 
 std::vector<DeviceMemory> Groth16Runner::Memory() const {
+  if (const std::optional<DeviceUsage> usage = backend_->usage()) {
+    return {{DeviceMemoryKind::kKeys, usage->key_bytes},
+            {DeviceMemoryKind::kScratch, usage->scratch_bytes},
+            {DeviceMemoryKind::kFree, usage->free_bytes},
+            {DeviceMemoryKind::kLimit, usage->limit_bytes}};
+  }
   uint64_t key_bytes = 0;
   MutexLock lock(mu_);
   for (const auto& [key, resident] : resident_) key_bytes += resident->device_bytes();
   return {{DeviceMemoryKind::kKeys, key_bytes}};
+}
+
+std::optional<DeviceCounts> Groth16Runner::Counts() const {
+  const std::optional<DeviceUsage> usage = backend_->usage();
+  if (!usage.has_value()) return std::nullopt;
+  return DeviceCounts{.host_to_device_bytes = usage->host_to_device_bytes,
+                      .device_to_host_bytes = usage->device_to_host_bytes,
+                      .allocations = usage->allocations,
+                      .key_evictions = usage->key_evictions,
+                      .key_reloads = usage->key_reloads};
+}
+
+std::vector<CircuitKeyChange> Groth16Runner::TakeKeyChanges() {
+  std::vector<CircuitKeyChange> changes;
+  for (KeyEvent& event : backend_->TakeKeyEvents()) {
+    CircuitKeyChange change{.circuit = "",
+                            .change = ChangeOf(event.kind),
+                            .bytes = event.bytes,
+                            .duration = event.duration,
+                            .plan = std::move(event.plan)};
+    MutexLock lock(mu_);
+    const auto found = names_.find(event.key.get());
+    if (found != names_.end()) change.circuit = found->second;
+    changes.push_back(std::move(change));
+  }
+  return changes;
 }
 
 absl::Status Groth16Runner::ProveCanary(const Circuit& circuit, ResidentKey& key) {
@@ -113,10 +170,9 @@ RunOutcome Groth16Runner::ApplyCanaryRule(const Circuit& circuit, ResidentKey& k
                                           absl::Span<const kernels::U256> witness,
                                           const RunContext& context) {
   RunOutcome outcome;
-  const Evidence evidence{.witness = witness,
-                          .canary = CanaryOf(circuit),
-                          .r1cs = ConstraintsOf(circuit),
-                          .cancel = &context.cancel};
+  const std::shared_ptr<const R1cs> constraints = ConstraintsOf(circuit);
+  const Evidence evidence{
+      .witness = witness, .canary = CanaryOf(circuit), .r1cs = constraints.get(), .cancel = &context.cancel};
   const absl::StatusOr<Verdict> verdict = FindBlame(*backend_, key, evidence);
   if (!verdict.ok()) return Failed(verdict.status());
   outcome.status = ToStatus(*verdict);
@@ -132,9 +188,10 @@ RunOutcome Groth16Runner::ApplyCanaryRule(const Circuit& circuit, ResidentKey& k
   return outcome;
 }
 
-const R1cs* Groth16Runner::ConstraintsOf(const Circuit& circuit) {
+std::shared_ptr<const R1cs> Groth16Runner::ConstraintsOf(const Circuit& circuit) {
   if (circuit.r1cs_path.empty()) return nullptr;
-  if (constraints_version_ == circuit.version) return constraints_.get();
+  MutexLock lock(constraints_mu_);
+  if (constraints_version_ == circuit.version) return constraints_;
   constraints_.reset();
   constraints_version_ = circuit.version;
   // A file that cannot be used costs no more than the name of the constraint.
@@ -142,8 +199,8 @@ const R1cs* Groth16Runner::ConstraintsOf(const Circuit& circuit) {
   if (!file.ok() || (*file)->size() > options_.r1cs_bytes_max) return nullptr;
   absl::StatusOr<R1cs> r1cs = ReadR1cs(**file);
   if (!r1cs.ok() || r1cs->n_wires != circuit.key->n_vars()) return nullptr;
-  constraints_ = std::make_unique<const R1cs>(*std::move(r1cs));
-  return constraints_.get();
+  constraints_ = std::make_shared<const R1cs>(*std::move(r1cs));
+  return constraints_;
 }
 
 std::vector<std::unique_ptr<JobRunner>> MakeGroth16Runners(

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,17 +42,21 @@ class Groth16Runner final : public JobRunner {
   void Remove(const Circuit& circuit) override;
   RunOutcome Run(const Circuit& circuit, absl::Span<const kernels::U256> witness,
                  const RunContext& context) override;
+  size_t jobs_in_flight() const override { return backend_->proofs_in_flight(); }
   std::vector<DeviceMemory> Memory() const override;
+  std::optional<DeviceCounts> Counts() const override;
+  std::vector<CircuitKeyChange> TakeKeyChanges() override;
 
  private:
+  absl::Status MakeResident(const Circuit& circuit);
   std::shared_ptr<ResidentKey> Find(const Circuit& circuit) const;
   absl::Status ProveCanary(const Circuit& circuit, ResidentKey& key);
   RunOutcome ApplyCanaryRule(const Circuit& circuit, ResidentKey& key,
                              absl::Span<const kernels::U256> witness, const RunContext& context);
   // The outcome of a job that ended with `status`; a fault if that is the device's.
   RunOutcome Failed(absl::Status status) const;
-  // The constraints of `circuit`, or null when there are none that can be used. The worker's thread only.
-  const R1cs* ConstraintsOf(const Circuit& circuit);
+  // The constraints of `circuit`, or null when there are none that can be used.
+  std::shared_ptr<const R1cs> ConstraintsOf(const Circuit& circuit);
 
   const std::unique_ptr<Groth16Backend> backend_;
   const Options options_;
@@ -59,10 +64,12 @@ class Groth16Runner final : public JobRunner {
   mutable Mutex mu_;
   // By key, not by id: a circuit that is loaded anew under its id is another one.
   absl::flat_hash_map<const ProvingKey*, std::shared_ptr<ResidentKey>> resident_ ABSL_GUARDED_BY(mu_);
+  // The circuits of these, and of those being installed.
+  absl::flat_hash_map<const ProvingKey*, std::string> names_ ABSL_GUARDED_BY(mu_);
 
-  // The worker's own.
-  std::string constraints_version_;
-  std::unique_ptr<const R1cs> constraints_;
+  Mutex constraints_mu_;  // held while they are read
+  std::string constraints_version_ ABSL_GUARDED_BY(constraints_mu_);
+  std::shared_ptr<const R1cs> constraints_ ABSL_GUARDED_BY(constraints_mu_);
 };
 
 // One runner for each backend.

@@ -50,22 +50,22 @@ bool Job::Start() {
   return true;
 }
 
-bool Job::Requeue(size_t worker) {
+bool Job::Requeue(size_t device) {
   MutexLock lock(mu_);
   if (abandoned_ || state_ == JobState::kDone) return false;
-  excluded_worker_ = worker;
+  excluded_device_ = device;
   state_ = JobState::kQueued;
   return true;
 }
 
-bool Job::MayRunOn(size_t worker) const {
+bool Job::MayRunOn(size_t device) const {
   MutexLock lock(mu_);
-  return excluded_worker_ != worker;
+  return excluded_device_ != device;
 }
 
 bool Job::WasRequeued() const {
   MutexLock lock(mu_);
-  return excluded_worker_.has_value();
+  return excluded_device_.has_value();
 }
 
 void Job::ReportStage(std::string stage) {

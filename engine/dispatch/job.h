@@ -66,10 +66,10 @@ class Job {
   // --- The way of a job: queued, running (perhaps more than once), finished.
   // False when nobody waits for it any more; the job is to be dropped then.
   bool Start();
-  // Back to the queue, never to be run on `worker` again. False when nobody waits for it any more.
-  bool Requeue(size_t worker);
-  // Whether `worker` may run it.
-  bool MayRunOn(size_t worker) const;
+  // Back to the queue, never to be run on `device` again. False when nobody waits for it any more.
+  bool Requeue(size_t device);
+  // Whether `device` may run it.
+  bool MayRunOn(size_t device) const;
   bool WasRequeued() const;
   void ReportStage(std::string stage);
   // Ends the job and hands over its tickets.
@@ -97,7 +97,7 @@ class Job {
   JobState state_ ABSL_GUARDED_BY(mu_) = JobState::kQueued;
   std::string stage_ ABSL_GUARDED_BY(mu_);
   bool abandoned_ ABSL_GUARDED_BY(mu_) = false;
-  std::optional<size_t> excluded_worker_ ABSL_GUARDED_BY(mu_);
+  std::optional<size_t> excluded_device_ ABSL_GUARDED_BY(mu_);
   // Guards what DropWitness() and ReleaseJobSlot() change.
   Mutex holdings_mu_;
 };

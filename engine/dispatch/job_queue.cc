@@ -44,7 +44,7 @@ JobPtr JobQueue::TryPop(size_t worker) {
 JobPtr JobQueue::TryPopLocked(size_t worker) {
   // Nearly always the first; only jobs that were put back exclude a worker.
   for (auto it = jobs_.begin(); it != jobs_.end(); ++it) {
-    if (!it->second->MayRunOn(worker)) continue;
+    if (!it->second->MayRunOn(DeviceOf(worker))) continue;
     WorkerState& state = workers_[worker];
     state.place = it->first;
     state.job = EraseLocked(it);
@@ -65,7 +65,7 @@ void JobQueue::Done(size_t worker) {
 
 bool JobQueue::Requeue(size_t worker, const JobPtr& job) {
   MutexLock lock(mu_);
-  if (!job->Requeue(worker)) return false;
+  if (!job->Requeue(DeviceOf(worker))) return false;
   if (!AnyWorkerForLocked(*job)) return false;
   InsertLocked(workers_[worker].place, job);
   workers_[worker].job = nullptr;
@@ -86,7 +86,9 @@ bool JobQueue::Remove(const Job& job) {
 std::vector<JobPtr> JobQueue::RemoveWorker(size_t worker) {
   std::vector<JobPtr> stranded;
   MutexLock lock(mu_);
-  workers_[worker].up = false;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    if (DeviceOf(i) == DeviceOf(worker)) workers_[i].up = false;
+  }
   for (auto it = jobs_.begin(); it != jobs_.end();) {
     const auto next = std::next(it);
     if (!AnyWorkerForLocked(*it->second)) stranded.push_back(EraseLocked(it));
@@ -207,7 +209,7 @@ JobPtr JobQueue::EraseLocked(std::map<Place, JobPtr>::iterator position) {
 
 bool JobQueue::AnyWorkerForLocked(const Job& job) const {
   for (size_t i = 0; i < workers_.size(); ++i) {
-    if (workers_[i].up && job.MayRunOn(i)) return true;
+    if (workers_[i].up && job.MayRunOn(DeviceOf(i))) return true;
   }
   return false;
 }

@@ -1,4 +1,5 @@
-// The queue of jobs, shared by the front end (which pushes) and one worker thread per device (which pops).
+// The queue of jobs, shared by the front end (which pushes) and the workers (which pop). A worker is a thread
+// that runs one job at a time; a device has one worker or several.
 //
 // Its length is bounded by admission: a job comes with a reserved place (admission.h). So Push() only refuses
 // when the queue is closed or no worker is left.
@@ -38,9 +39,11 @@ class JobQueue {
   struct Options {
     size_t workers;         // they have the indices 0 .. workers - 1
     Clock::duration aging;  // not negative
+    // So many workers with indices in a row drive one device. What befalls a device befalls all of them.
+    size_t workers_per_device = 1;
   };
 
-  // REQUIRES: at least one worker.
+  // REQUIRES: at least one worker, and a whole number of devices.
   JobQueue(Options options, Clock& clock);
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
@@ -59,14 +62,15 @@ class JobQueue {
   // The job that `worker` popped last has ended.
   void Done(size_t worker);
 
-  // Puts the running job of `worker` back, for another worker. False, and the job stays with the worker, when
-  // no other worker is left or nobody waits for the job; Done() is then still to be called.
+  // Puts the running job of `worker` back, for another device. False, and the job stays with the worker, when
+  // no other device is left or nobody waits for the job; Done() is then still to be called.
   bool Requeue(size_t worker, const JobPtr& job);
 
   // Takes `job` out. False if it is not in the queue (any more).
   bool Remove(const Job& job);
 
-  // `worker` takes nothing more. Returns the jobs that no worker is left for; they are out of the queue.
+  // The device of `worker` takes nothing more. Returns the jobs that no worker is left for; they are out of
+  // the queue.
   std::vector<JobPtr> RemoveWorker(size_t worker);
 
   // Refuses new jobs from now on; those in the queue are still handed out. Idempotent.
@@ -107,6 +111,7 @@ class JobQueue {
     Place place;
   };
 
+  size_t DeviceOf(size_t worker) const { return worker / options_.workers_per_device; }
   JobPtr TryPopLocked(size_t worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void InsertLocked(Place place, JobPtr job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   JobPtr EraseLocked(std::map<Place, JobPtr>::iterator position) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

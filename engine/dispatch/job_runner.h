@@ -2,14 +2,17 @@
 //
 // groth16_runner.h puts it over a Groth16Backend; tests put programmable delays and failures behind it.
 //
-// Thread safety: Run() is called by the worker's one thread; Install(), Remove() and Memory() may be called
-// by any other thread meanwhile, for other circuits; info() at any time.
+// Thread safety: Run() is called by as many threads at a time as jobs_in_flight() says; Install() and
+// Remove() may be called by any other thread meanwhile, for other circuits; the rest at any time.
 
 #ifndef PROOFMILL_ENGINE_DISPATCH_JOB_RUNNER_H_
 #define PROOFMILL_ENGINE_DISPATCH_JOB_RUNNER_H_
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -53,12 +56,23 @@ struct DeviceMemory {
   uint64_t bytes;
 };
 
+// As KeyChangeInfo.
+struct CircuitKeyChange {
+  std::string circuit;
+  KeyChange change = KeyChange::kLoaded;
+  uint64_t bytes = 0;
+  std::chrono::nanoseconds duration{0};
+  std::string plan;
+};
+
 class JobRunner {
  public:
   virtual ~JobRunner() = default;
 
   // The views live as long as the runner.
   virtual DeviceInfo info() const = 0;
+  // Jobs that the device works on at a time. Does not change.
+  virtual size_t jobs_in_flight() const { return 1; }
 
   // Makes the circuit's key resident and proves its canary once, if it has one. REQUIRES: circuit.key is set.
   //   RESOURCE_EXHAUSTED                       the device has no room for the key.
@@ -75,7 +89,14 @@ class JobRunner {
 
   // What is in use now.
   virtual std::vector<DeviceMemory> Memory() const = 0;
+  // What the device did so far; nothing where nobody counts.
+  virtual std::optional<DeviceCounts> Counts() const { return std::nullopt; }
+  // What happened to the keys of circuits since the last call, in order.
+  virtual std::vector<CircuitKeyChange> TakeKeyChanges() { return {}; }
 };
+
+// Tells `observer` what `runner` has to tell: memory, counts, and what happened to keys.
+void ReportDevice(JobRunner& runner, Observer& observer);
 
 }  // namespace proofmill::engine
 

@@ -40,8 +40,22 @@ std::string_view DeviceMemoryKindName(DeviceMemoryKind kind) {
       return "scratch";
     case DeviceMemoryKind::kFree:
       return "free";
+    case DeviceMemoryKind::kLimit:
+      return "limit";
   }
-  return "free";
+  return "limit";
+}
+
+std::string_view KeyChangeName(KeyChange change) {
+  switch (change) {
+    case KeyChange::kLoaded:
+      return "loaded";
+    case KeyChange::kEvicted:
+      return "evicted";
+    case KeyChange::kReloaded:
+      return "reloaded";
+  }
+  return "reloaded";
 }
 
 std::string_view BlameVerdictName(BlameVerdict verdict) {

@@ -28,8 +28,9 @@ enum class DeviceErrorClass { kOutOfMemory, kLaunch, kSticky, kTimeout, kSelfChe
 // "oom", "launch", "sticky", "timeout", "self_check".
 std::string_view DeviceErrorClassName(DeviceErrorClass error_class);
 
-enum class DeviceMemoryKind { kKeys, kScratch, kFree };
-// "keys", "scratch", "free".
+// kFree: not in use by any process. kLimit: what keys and scratch may take together.
+enum class DeviceMemoryKind { kKeys, kScratch, kFree, kLimit };
+// "keys", "scratch", "free", "limit".
 std::string_view DeviceMemoryKindName(DeviceMemoryKind kind);
 
 // Who was to blame for a proof that did not verify.
@@ -48,6 +49,27 @@ struct DeviceInfo {
   std::string_view device;    // "cpu", "cuda:0"
   std::string_view backend;   // "cpu", "cuda"
   std::string_view gpu_uuid;  // empty for the CPU
+};
+
+// What a device did since the start.
+struct DeviceCounts {
+  uint64_t host_to_device_bytes = 0;
+  uint64_t device_to_host_bytes = 0;
+  uint64_t allocations = 0;
+  uint64_t key_evictions = 0;
+  uint64_t key_reloads = 0;
+};
+
+// A circuit's key came into the memory of a device, gave way for another, or came back.
+enum class KeyChange { kLoaded, kEvicted, kReloaded };
+// "loaded", "evicted", "reloaded".
+std::string_view KeyChangeName(KeyChange change);
+struct KeyChangeInfo {
+  std::string_view circuit;
+  KeyChange change;
+  uint64_t bytes;
+  std::chrono::nanoseconds duration;  // of loading
+  std::string_view plan;              // in which form it is held, one line; empty when it went
 };
 
 class Observer {
@@ -71,6 +93,9 @@ class Observer {
   virtual void OnDeviceUp(const DeviceInfo&, bool /*up*/, std::string_view /*why*/) {}
   virtual void OnDeviceError(const DeviceInfo&, DeviceErrorClass, const absl::Status&) {}
   virtual void OnDeviceMemory(const DeviceInfo&, DeviceMemoryKind, uint64_t /*bytes*/) {}
+  // Totals, which may come late and out of order: the largest are the latest.
+  virtual void OnDeviceCounts(const DeviceInfo&, const DeviceCounts&) {}
+  virtual void OnKeyChange(const DeviceInfo&, const KeyChangeInfo&) {}
 
   // Circuits: with every new state.
   virtual void OnCircuit(const Circuit&) {}

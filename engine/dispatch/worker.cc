@@ -55,24 +55,27 @@ Worker::~Worker() = default;
 void Worker::Start() {
   context_.observer.OnDeviceUp(device_, true, "");
   context_.health.SetDevice(std::string(device_.device), true, "");
-  thread_ = std::thread([this] {
-    SetThreadName(options_.thread_name);
-    while (const JobPtr job = context_.dispatcher.queue().Pop(options_.index)) RunJob(job);
-  });
+  for (size_t i = 0; i < options_.threads; ++i) {
+    threads_.emplace_back([this, index = options_.index + i] {
+      SetThreadName(options_.thread_name);
+      while (const JobPtr job = context_.dispatcher.queue().Pop(index)) RunJob(index, job);
+    });
+  }
 }
 
 void Worker::Join() {
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_) thread.join();
+  threads_.clear();
 }
 
 bool Worker::RunOne() {
   const JobPtr job = context_.dispatcher.queue().TryPop(options_.index);
   if (job == nullptr) return false;
-  RunJob(job);
+  RunJob(options_.index, job);
   return true;
 }
 
-void Worker::RunJob(const JobPtr& job) {
+void Worker::RunJob(size_t index, const JobPtr& job) {
   Dispatcher& dispatcher = context_.dispatcher;
   job->ReleaseJobSlot();
   context_.observer.OnQueueDepthChange(job->priority(), -1);
@@ -80,7 +83,7 @@ void Worker::RunJob(const JobPtr& job) {
   dispatcher.ExpireTickets(*job);
   if (!job->Start()) {  // expired, or given up between Pop() and here
     job->DropWitness();
-    dispatcher.queue().Done(options_.index);
+    dispatcher.queue().Done(index);
     return;
   }
   const Clock::time_point start = context_.clock.Now();
@@ -94,22 +97,25 @@ void Worker::RunJob(const JobPtr& job) {
   const Clock::duration run_time = context_.clock.Now() - start;
   Observe(*job, outcome, run_time);
   if (outcome.status.ok()) {
-    faults_in_a_row_ = 0;
+    {
+      MutexLock lock(mu_);
+      faults_in_a_row_ = 0;
+    }
     dispatcher.proof_times().Learn(job->circuit().id, run_time);
   }
   const std::optional<DeviceFault> fault = outcome.fault;
-  if (!fault.has_value() || !RunElsewhere(job)) {
+  if (!fault.has_value() || !RunElsewhere(index, job)) {
     dispatcher.Complete(*job, MakeResult(*job, std::move(outcome), stages.TakeTimes(), queue_wait));
-    dispatcher.queue().Done(options_.index);
+    dispatcher.queue().Done(index);
   }
   if (fault.has_value()) TakeBlame(*fault);
 }
 
-bool Worker::RunElsewhere(const JobPtr& job) {
+bool Worker::RunElsewhere(size_t index, const JobPtr& job) {
   if (job->WasRequeued()) return false;
   // Up before another worker can bring it down.
   context_.observer.OnQueueDepthChange(job->priority(), 1);
-  if (context_.dispatcher.queue().Requeue(options_.index, job)) return true;
+  if (context_.dispatcher.queue().Requeue(index, job)) return true;
   context_.observer.OnQueueDepthChange(job->priority(), -1);
   return false;
 }
@@ -130,6 +136,7 @@ RunOutcome Worker::RunGuarded(const Job& job, StageSink& stages) {
 void Worker::Observe(const Job& job, const RunOutcome& outcome, Clock::duration run_time) {
   Observer& observer = context_.observer;
   observer.OnJobFinished(job.info(), device_, outcome.status, run_time);
+  ReportDevice(*runner_, observer);
   if (outcome.verdict.has_value()) observer.OnBlame(job.info(), device_, *outcome.verdict);
   if (outcome.fault.has_value()) {
     observer.OnDeviceError(device_, outcome.fault->error_class, outcome.fault->status);
@@ -139,12 +146,16 @@ void Worker::Observe(const Job& job, const RunOutcome& outcome, Clock::duration 
 }
 
 void Worker::TakeBlame(const DeviceFault& fault) {
-  ++faults_in_a_row_;
-  if (!fault.lost && faults_in_a_row_ < options_.faults_max) return;
+  int faults = 0;
+  {
+    MutexLock lock(mu_);
+    faults = ++faults_in_a_row_;
+    if (out_of_service_ || (!fault.lost && faults < options_.faults_max)) return;
+    out_of_service_ = true;
+  }
   const std::string why =
       fault.lost ? absl::StrCat("lost: ", std::string(fault.status.message()))
-                 : absl::StrCat(faults_in_a_row_,
-                                " faults in a row, the last: ", std::string(fault.status.message()));
+                 : absl::StrCat(faults, " faults in a row, the last: ", std::string(fault.status.message()));
   // Refused before the others are told: whoever sees the device down finds that it takes nothing more.
   context_.dispatcher.RemoveWorker(options_.index);
   context_.observer.OnDeviceUp(device_, false, why);

@@ -1,4 +1,7 @@
-// One device at work: a thread that takes jobs from the queue, runs them on its runner and answers them.
+// One device at work: threads that take jobs from the queue, run them on the device's runner and answer them.
+//
+// There are as many threads as the runner works on jobs at a time, so that while one job is on the host (the
+// checks before a proof and after it) the device computes for another.
 //
 // A job fails alone: an exception (memory that cannot be had) becomes its error, and the next job runs. A
 // device that is to blame for a failure runs the job once more elsewhere, if there is another one; after
@@ -14,9 +17,11 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "engine/base/clock.h"
+#include "engine/base/mutex.h"
 #include "engine/dispatch/dispatcher.h"
 #include "engine/dispatch/health.h"
 #include "engine/dispatch/job.h"
@@ -28,9 +33,10 @@ namespace proofmill::engine {
 class Worker {
  public:
   struct Options {
-    size_t index;    // in the queue
+    size_t index;    // of the device's first worker in the queue
     int faults_max;  // in a row
     std::string thread_name;
+    size_t threads = 1;  // they have the indices index .. index + threads - 1
   };
   // What it works with; all of it must outlive the worker.
   struct Context {
@@ -46,9 +52,9 @@ class Worker {
   // REQUIRES: Join() was called if Start() was.
   ~Worker();
 
-  // Says that the device is up, and starts the thread.
+  // Says that the device is up, and starts the threads.
   void Start();
-  // Waits for the thread, which ends when the queue is closed and empty or the device is out of service.
+  // Waits for the threads, which end when the queue is closed and empty or the device is out of service.
   void Join();
   // Takes one job and runs it on the calling thread; false if there is none. For simulations, instead of
   // Start().
@@ -57,11 +63,12 @@ class Worker {
   JobRunner& runner() { return *runner_; }
 
  private:
-  void RunJob(const JobPtr& job);
+  // `index` is that of the thread in the queue.
+  void RunJob(size_t index, const JobPtr& job);
   RunOutcome RunGuarded(const Job& job, StageSink& stages);
   void Observe(const Job& job, const RunOutcome& outcome, Clock::duration run_time);
-  // Puts a job that failed here back for another worker, once.
-  bool RunElsewhere(const JobPtr& job);
+  // Puts a job that failed here back for another device, once.
+  bool RunElsewhere(size_t index, const JobPtr& job);
   // Counts the fault, and takes the device out of service if it was the last straw.
   void TakeBlame(const DeviceFault& fault);
   absl::StatusOr<ProveResult> MakeResult(const Job& job, RunOutcome outcome, std::vector<StageTime> stages,
@@ -71,8 +78,10 @@ class Worker {
   const std::unique_ptr<JobRunner> runner_;
   const Context context_;
   const DeviceInfo device_;
-  int faults_in_a_row_ = 0;  // the thread's own
-  std::thread thread_;
+  Mutex mu_;
+  int faults_in_a_row_ ABSL_GUARDED_BY(mu_) = 0;
+  bool out_of_service_ ABSL_GUARDED_BY(mu_) = false;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace proofmill::engine

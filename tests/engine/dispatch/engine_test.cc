@@ -1,5 +1,6 @@
 #include "engine/dispatch/engine.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/error_reason.h"
+#include "engine/base/mutex.h"
 #include "gtest/gtest.h"
 #include "tests/engine/base/fake_clock.h"
 #include "tests/engine/dispatch/circuit_folder.h"
@@ -32,10 +34,10 @@ class EngineTest : public testing::Test {
   }
 
   // Tests change `options_` before.
-  void Start(std::vector<FakeRunner::Behaviour> devices = {nullptr}) {
+  void Start(std::vector<FakeRunner::Behaviour> devices = {nullptr}, size_t jobs_in_flight = 1) {
     std::vector<std::unique_ptr<JobRunner>> runners;
     for (size_t i = 0; i < devices.size(); ++i) {
-      auto runner = std::make_unique<FakeRunner>("fake:" + std::to_string(i), devices[i]);
+      auto runner = std::make_unique<FakeRunner>("fake:" + std::to_string(i), devices[i], jobs_in_flight);
       runners_.push_back(runner.get());
       runners.push_back(std::move(runner));
     }
@@ -98,6 +100,33 @@ TEST_F(EngineTest, TakesARequestAndAnswersIt) {
   EXPECT_TRUE(engine_->WaitUntilIdle(clock_.Now() + hours(1)));
   EXPECT_EQ(engine_->stats().reserved.witness_bytes, 0u);
   EXPECT_EQ(observer_.totals().witness_bytes, 0);
+}
+
+TEST_F(EngineTest, ADeviceRunsAsManyJobsAtATimeAsItSaysAndNoMore) {
+  Mutex mu;
+  int at_work = 0;
+  int most = 0;
+  Latch both;
+  Start({[&](const Circuit&, absl::Span<const kernels::U256> witness, const RunContext&) {
+          {
+            MutexLock lock(mu);
+            most = std::max(most, ++at_work);
+            if (at_work == 2) both.Open();
+          }
+          EXPECT_TRUE(both.Wait()) << "the other job never came";
+          MutexLock lock(mu);
+          --at_work;
+          return EchoRun(witness);
+        }},
+        2);
+  const Reply replies[6];
+  for (const Reply& reply : replies) ASSERT_TRUE(Submit(reply).ok());
+
+  for (const Reply& reply : replies) EXPECT_TRUE(reply.Wait().ok());
+
+  engine_->Shutdown(clock_.Now());
+  EXPECT_EQ(most, 2);
+  EXPECT_EQ(engine_->stats().devices, 1u);
 }
 
 TEST_F(EngineTest, IsReadyOnceItsCircuitsAreSettled) {

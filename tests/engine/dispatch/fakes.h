@@ -73,10 +73,11 @@ class FakeRunner final : public JobRunner {
   // What Run() does; the default is EchoRun().
   using Behaviour =
       std::function<RunOutcome(const Circuit&, absl::Span<const kernels::U256>, const RunContext&)>;
-  explicit FakeRunner(std::string name = "fake:0", Behaviour behaviour = nullptr)
-      : name_(std::move(name)), behaviour_(std::move(behaviour)) {}
+  explicit FakeRunner(std::string name = "fake:0", Behaviour behaviour = nullptr, size_t jobs_in_flight = 1)
+      : name_(std::move(name)), behaviour_(std::move(behaviour)), jobs_in_flight_(jobs_in_flight) {}
 
   DeviceInfo info() const override { return {.device = name_, .backend = "cpu", .gpu_uuid = ""}; }
+  size_t jobs_in_flight() const override { return jobs_in_flight_; }
   absl::Status Install(const Circuit&) override;
   void Remove(const Circuit&) override;
   RunOutcome Run(const Circuit& circuit, absl::Span<const kernels::U256> witness,
@@ -89,6 +90,7 @@ class FakeRunner final : public JobRunner {
  private:
   const std::string name_;
   const Behaviour behaviour_;
+  const size_t jobs_in_flight_;
   mutable Mutex mu_;
   absl::Status install_status_ ABSL_GUARDED_BY(mu_);
   int installed_ ABSL_GUARDED_BY(mu_) = 0;

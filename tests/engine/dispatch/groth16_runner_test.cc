@@ -1,10 +1,13 @@
 #include "engine/dispatch/groth16_runner.h"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/base/error_reason.h"
 #include "engine/groth16/verifier.h"
@@ -203,6 +206,82 @@ TEST_F(Groth16RunnerTest, ACancelledJobIsNobodysFault) {
 
   EXPECT_TRUE(absl::IsCancelled(outcome.status));
   EXPECT_FALSE(outcome.fault.has_value());
+}
+
+// The cpu backend as one that has device memory and tells of it.
+class TellingBackend final : public Groth16Backend {
+ public:
+  const std::string& name() const override { return name_; }
+  BackendKind kind() const override { return BackendKind::kCuda; }
+  std::string_view gpu_uuid() const override { return "GPU-1"; }
+  size_t proofs_in_flight() const override { return 2; }
+  std::optional<DeviceUsage> usage() const override {
+    DeviceUsage usage;
+    usage.key_bytes = 1;
+    usage.scratch_bytes = 2;
+    usage.free_bytes = 3;
+    usage.limit_bytes = 4;
+    usage.host_to_device_bytes = 5;
+    usage.device_to_host_bytes = 6;
+    usage.allocations = 7;
+    usage.key_evictions = 8;
+    usage.key_reloads = 9;
+    return usage;
+  }
+  std::vector<KeyEvent> TakeKeyEvents() override { return std::exchange(events, {}); }
+  absl::StatusOr<std::unique_ptr<ResidentKey>> LoadKey(std::shared_ptr<const ProvingKey> key) override {
+    return cpu_->LoadKey(std::move(key));
+  }
+  absl::StatusOr<Groth16Sums> ComputeSums(ResidentKey& key, absl::Span<const kernels::U256> witness,
+                                          const ComputeContext& context) override {
+    return cpu_->ComputeSums(key, witness, context);
+  }
+
+  std::vector<KeyEvent> events;
+
+ private:
+  const std::string name_ = "cuda:0";
+  const std::unique_ptr<Groth16Backend> cpu_ = MakeCpuBackend({.threads = 1});
+};
+
+// Writes down what it hears of a device, one line each.
+class DeviceListener final : public Observer {
+ public:
+  void OnDeviceMemory(const DeviceInfo& device, DeviceMemoryKind kind, uint64_t bytes) override {
+    lines.push_back(
+        absl::StrCat(std::string(device.gpu_uuid), " ", std::string(DeviceMemoryKindName(kind)), " ", bytes));
+  }
+  void OnDeviceCounts(const DeviceInfo&, const DeviceCounts& counts) override {
+    lines.push_back(absl::StrCat(counts.host_to_device_bytes, " ", counts.device_to_host_bytes, " ",
+                                 counts.allocations, " ", counts.key_evictions, " ", counts.key_reloads));
+  }
+  void OnKeyChange(const DeviceInfo&, const KeyChangeInfo& change) override {
+    lines.push_back(absl::StrCat(std::string(change.circuit), " ", std::string(KeyChangeName(change.change)),
+                                 " ", change.bytes, " ", std::string(change.plan)));
+  }
+  std::vector<std::string> lines;
+};
+
+TEST_F(Groth16RunnerTest, WhatADeviceTellsIsReportedWithTheNamesOfCircuits) {
+  auto owned = std::make_unique<TellingBackend>();
+  TellingBackend& backend = *owned;
+  Groth16Runner runner(std::move(owned));
+  const Circuit circuit = Load(false, false);
+  ASSERT_TRUE(runner.Install(circuit).ok());
+  backend.events = {{.kind = KeyEvent::Kind::kEvicted, .key = circuit.key, .bytes = 10, .plan = ""},
+                    {.kind = KeyEvent::Kind::kReloaded, .key = circuit.key, .bytes = 9, .plan = "a plan"}};
+  DeviceListener listener;
+
+  ReportDevice(runner, listener);
+  ReportDevice(runner, listener);
+
+  const std::vector<std::string> state = {"GPU-1 keys 1", "GPU-1 scratch 2", "GPU-1 free 3", "GPU-1 limit 4",
+                                          "5 6 7 8 9"};
+  std::vector<std::string> expected = {"mul3 evicted 10 ", "mul3 reloaded 9 a plan"};
+  expected.insert(expected.end(), state.begin(), state.end());
+  expected.insert(expected.end(), state.begin(), state.end());
+  EXPECT_EQ(listener.lines, expected);
+  EXPECT_EQ(runner.jobs_in_flight(), 2u);
 }
 
 TEST_F(Groth16RunnerTest, EachBackendGetsARunner) {

@@ -169,6 +169,33 @@ TEST_F(JobQueueTest, AJobThatIsPutBackGoesToAnotherWorkerAndKeepsItsPlace) {
   EXPECT_EQ(queue_.TryPop(1), job);
 }
 
+TEST_F(JobQueueTest, WorkersOfOneDeviceShareItsFate) {
+  JobQueue queue({.workers = 4, .aging = seconds(10), .workers_per_device = 2}, clock_);
+  const JobPtr job = Make();
+  job->Attach(std::make_shared<Ticket>(std::weak_ptr<Dispatcher>(), Clock::time_point::max(),
+                                       Ticket::Callbacks{Reply().done(), nullptr}));
+  ASSERT_TRUE(queue.Push(job).ok());
+  ASSERT_EQ(queue.TryPop(1), job);
+  ASSERT_TRUE(job->Start());
+  const JobPtr beside = Make();
+  ASSERT_TRUE(queue.Push(beside).ok());
+  ASSERT_EQ(queue.TryPop(0), beside) << "a device runs as many jobs as it has workers";
+  EXPECT_EQ(queue.running().size(), 2u);
+
+  ASSERT_TRUE(queue.Requeue(1, job));
+
+  queue.Done(0);
+  EXPECT_EQ(queue.TryPop(0), nullptr) << "the device that failed must not get it again";
+  ASSERT_EQ(queue.TryPop(2), job);
+  const JobPtr waiting = Make();
+  ASSERT_TRUE(queue.Push(waiting).ok());
+  EXPECT_TRUE(queue.RemoveWorker(3).empty());
+  EXPECT_EQ(queue.workers_up(), 2u);
+  queue.Done(2);
+  EXPECT_EQ(queue.RemoveWorker(0), std::vector<JobPtr>{waiting});
+  EXPECT_EQ(queue.workers_up(), 0u);
+}
+
 TEST_F(JobQueueTest, AJobIsNotPutBackWhenNobodyElseCouldRunIt) {
   const JobPtr job = Push();
   Reply reply;
