@@ -26,6 +26,7 @@ constexpr uint32_t kWindowBitsLess = 8;
 // bucket, then the sort. Rates of one H200: mixed additions a second, products a second, entries sorted.
 constexpr double kG1AddsPerSecond = 5.91e9;
 constexpr double kG2AddsPerSecond = 1.89e9;
+constexpr double kG2AffineAddsPerSecond = 3.1e9;
 constexpr double kProductsPerSecond = 61.2e9;
 constexpr double kG1ProductsPerFullAdd = 14;
 constexpr double kG2ProductsPerFullAdd = 40;
@@ -35,10 +36,15 @@ bool IsG2(BaseSetId id) { return id == BaseSetId::kB2; }
 
 size_t PointBytes(BaseSetId id) { return IsG2(id) ? sizeof(kernels::G2Affine) : sizeof(kernels::G1Affine); }
 
+double AddsPerSecond(BaseSetId id, const MsmShape& shape) {
+  if (!IsG2(id)) return kG1AddsPerSecond;
+  return shape.affine == kernels::MsmAffine::kNever ? kG2AddsPerSecond : kG2AffineAddsPerSecond;
+}
+
 double ModelSeconds(BaseSetId id, const MsmShape& shape) {
   const auto entries = static_cast<double>(shape.entries_max());
   const auto buckets = static_cast<double>(shape.buckets());
-  return entries / (IsG2(id) ? kG2AddsPerSecond : kG1AddsPerSecond) +
+  return entries / AddsPerSecond(id, shape) +
          buckets * 2 * (IsG2(id) ? kG2ProductsPerFullAdd : kG1ProductsPerFullAdd) / kProductsPerSecond +
          entries / kEntriesSortedPerSecond;
 }
@@ -50,7 +56,7 @@ bool CanBeNumbered(const MsmShape& shape) {
 }
 
 // Every shape that is worth a look, the one with the measured window and all multiples first.
-std::vector<MsmShape> Candidates(uint32_t bases) {
+std::vector<MsmShape> Candidates(BaseSetId id, uint32_t bases) {
   const uint32_t best = WindowBits(bases);
   const uint32_t least =
       std::max(kernels::kMsmWindowBitsMin, best > kWindowBitsLess ? best - kWindowBitsLess : 0);
@@ -60,8 +66,14 @@ std::vector<MsmShape> Candidates(uint32_t bases) {
     uint32_t last = 0;
     for (uint32_t sets = 1; sets <= shape.windows(); ++sets) {
       shape.tables = (shape.windows() + sets - 1) / sets;
-      if (shape.tables != last && CanBeNumbered(shape)) shapes.push_back(shape);
-      last = shape.tables;
+      if (shape.tables != std::exchange(last, shape.tables) && CanBeNumbered(shape)) {
+        shapes.push_back(shape);
+        // Without affine additions a set in G2 is slower and smaller.
+        if (IsG2(id)) {
+          shapes.push_back(shape);
+          shapes.back().affine = kernels::MsmAffine::kNever;
+        }
+      }
     }
   }
   return shapes;
@@ -101,7 +113,7 @@ uint32_t WindowBits(uint32_t bases) {
 
 absl::StatusOr<std::vector<MsmOption>> MsmOptions(BaseSetId id, uint32_t bases, const WorkspaceSizes& sizes) {
   std::vector<MsmOption> all;
-  for (const MsmShape& shape : Candidates(bases)) {
+  for (const MsmShape& shape : Candidates(id, bases)) {
     MsmOption option{.shape = shape,
                      .table_bytes = DeviceAllocationBytes(size_t{shape.tables} * bases * PointBytes(id)),
                      .workspace_bytes = 0,

@@ -39,6 +39,13 @@ TEST(MsmPlanTest, EachFurtherWayTakesLessMemoryAndMoreTime) {
   }
 }
 
+TEST(MsmPlanTest, InG2AffineAdditionsAreGivenUpForMemory) {
+  const auto options = MsmOptions(BaseSetId::kB2, 1 << 20, WorkspaceModel());
+  ASSERT_OK(options);
+  EXPECT_NE(options->front().shape.affine, kernels::MsmAffine::kNever);
+  EXPECT_EQ(options->back().shape.affine, kernels::MsmAffine::kNever);
+}
+
 TEST(MsmPlanTest, DigitsAndMultiplesCanBeNumberedHoweverManyPointsThereAre) {
   for (uint64_t bases = uint64_t{1} << 26; bases < (uint64_t{1} << 32); bases = bases * 5 / 4) {
     SCOPED_TRACE(bases);

@@ -23,7 +23,10 @@ class WorkspaceModel final : public WorkspaceSizes {
     const size_t point = g2 ? sizeof(kernels::G2Xyzz) : sizeof(kernels::G1Xyzz);
     const size_t slices = g2 ? 33'792 : 67'584;
     const size_t entries = std::min<uint64_t>(shape.entries_max(), entries_max);
-    return entries * 24 + shape.buckets() * (8 + point) + 2 * slices * point + shape.sets() * 512 * point;
+    // Sums of groups of eight, and the products that share an inversion.
+    const bool affine = g2 && shape.affine != kernels::MsmAffine::kNever;
+    return entries * (affine ? 48 : 24) + shape.buckets() * (8 + point) + 2 * slices * point +
+           shape.sets() * 512 * point;
   }
 
   absl::Status error;
