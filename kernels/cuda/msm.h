@@ -32,6 +32,7 @@ namespace proofmill::kernels {
 // Windows are at least this wide, so that a scalar has at most kMsmSetsMax of them.
 inline constexpr uint32_t kMsmWindowBitsMin = 4;
 inline constexpr uint32_t kMsmSetsMax = 64;
+inline constexpr uint32_t kMsmPartBits = 4;
 
 // Entries of one bucket that batched affine additions join to one point.
 inline constexpr uint32_t kGroupEntries = 8;
@@ -50,10 +51,18 @@ struct MsmShape {
 
   // Digits a scalar: 254 bits and a carry.
   PROOFMILL_HD constexpr uint32_t windows() const { return (255 + window_bits - 1) / window_bits; }
-  // Bucket sets; the sets' sums are joined with weights 2^(c*g).
+  // Bucket sets; the sets' sums have weights 2^(c*g).
   PROOFMILL_HD constexpr uint32_t sets() const { return (windows() + tables - 1) / tables; }
   PROOFMILL_HD constexpr uint32_t set_buckets() const { return uint32_t{1} << (window_bits - 1); }
   PROOFMILL_HD constexpr uint32_t buckets() const { return sets() * set_buckets(); }
+  // What a device leaves for the host to join, the sum of 2^(part_bits * i) * part i: the bucket sets' sums,
+  // or where there is one set only, the sums by every kMsmPartBits bits of the buckets' numbers. The host
+  // doubles 15 times as fast as one thread of a device; four bits keep the parts of all five sums of a proof
+  // below 4 KiB.
+  PROOFMILL_HD constexpr uint32_t parts() const {
+    return sets() == 1 ? (window_bits - 1 + kMsmPartBits - 1) / kMsmPartBits : sets();
+  }
+  PROOFMILL_HD constexpr uint32_t part_bits() const { return sets() == 1 ? kMsmPartBits : window_bits; }
   PROOFMILL_HD constexpr uint64_t entries_max() const { return uint64_t{windows()} * bases; }
   // Groups that so many entries can make: every bucket may end in a short one.
   PROOFMILL_HD constexpr uint64_t groups(uint64_t entries) const {
@@ -113,11 +122,22 @@ cudaError_t LaunchMsmDigits(const MsmShape& shape, const U256* scalars, const ui
                             const MsmWorkspace<F>& workspace, cudaStream_t stream);
 
 // Sorts and sums the list that LaunchMsmDigits made. `entries` is counters[0] as read back by the host, at
-// most entries_max. tables: tables * bases points, multiple t of base i at t * bases + i. result: `sets`
-// points; the MSM is the sum of 2^(window_bits * g) * result[g].
+// most entries_max. tables: tables * bases points, multiple t of base i at t * bases + i. result:
+// shape.parts() points, for JoinMsmParts().
 template <typename F>
 cudaError_t LaunchMsmSum(const MsmShape& shape, const Affine<F>* tables, uint32_t entries,
                          const MsmWorkspace<F>& workspace, Xyzz<F>* result, cudaStream_t stream);
+
+// The MSM from what LaunchMsmSum wrote, on the host: Horner's rule from the top.
+template <typename F>
+Xyzz<F> JoinMsmParts(const MsmShape& shape, const Xyzz<F>* parts) {
+  Xyzz<F> joined = parts[shape.parts() - 1];
+  for (uint32_t i = shape.parts() - 1; i-- > 0;) {
+    for (uint32_t k = 0; k < shape.part_bits(); ++k) joined = joined.Double();
+    joined += parts[i];
+  }
+  return joined;
+}
 
 // next[i] = 2^doublings * previous[i] for i < n, in affine form. REQUIRES: no point at infinity, odd order.
 template <typename F>

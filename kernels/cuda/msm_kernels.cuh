@@ -265,20 +265,31 @@ __global__ void __launch_bounds__(32)
   if (threadIdx.x == 0) bit_sums[blockIdx.y * kBitSumsMax + k] = sum;
 }
 
-// One warp a set: lane k doubles its bit sum to its weight, then the lanes are added up.
+// One warp a set: lane k doubles the sum of the buckets whose number has bit k to its weight in its part,
+// which is a set or kMsmPartBits bits of the number, then the lanes of each part are added up. Part 0 gets
+// the sum of all buckets besides.
 template <typename F>
-__global__ void __launch_bounds__(32)
-    JoinBits(const Xyzz<F>* bit_sums, uint32_t row_bits, uint32_t column_bits, Xyzz<F>* result) {
-  __shared__ Xyzz<F> shared[16];
+__global__ void __launch_bounds__(32) JoinBits(const Xyzz<F>* bit_sums, uint32_t row_bits,
+                                               uint32_t column_bits, uint32_t parts_of_set, Xyzz<F>* result) {
+  __shared__ Xyzz<F> shared[32];
   const uint32_t k = threadIdx.x;
-  const uint32_t count = row_bits + column_bits + 1;
-  Xyzz<F> sum = k < count ? bit_sums[blockIdx.x * kBitSumsMax + k] : Xyzz<F>::Infinity();
-  const uint32_t doublings = k + 1 == count ? 0 : (k < row_bits ? column_bits + k : k - row_bits);
-  if (k < count) {
-    for (uint32_t i = 0; i < doublings; ++i) sum = sum.Double();
+  const uint32_t bits = row_bits + column_bits;
+  const uint32_t lanes_of_part = parts_of_set == 1 ? 32 : kMsmPartBits;
+  const Xyzz<F>* sums = bit_sums + blockIdx.x * kBitSumsMax;
+  Xyzz<F> sum = Xyzz<F>::Infinity();
+  if (k < bits) sum = sums[k < column_bits ? row_bits + k : k - column_bits];
+  for (uint32_t i = 0; i < k % lanes_of_part; ++i) sum = sum.Double();
+  if (k == bits) sum = sums[bits];
+  for (uint32_t half = lanes_of_part / 2; half > 0; half /= 2) {
+    shared[k] = sum;
+    __syncwarp();
+    if (k < bits && k % lanes_of_part < half && k + half < bits) sum += shared[k + half];
+    __syncwarp();
   }
-  sum = WarpSum(sum, shared);
-  if (k == 0) result[blockIdx.x] = sum;
+  if (k == bits) shared[bits] = sum;
+  __syncwarp();
+  if (k == 0) sum += shared[bits];
+  if (k < bits && k % lanes_of_part == 0) result[blockIdx.x * parts_of_set + k / lanes_of_part] = sum;
 }
 
 // next[i] = 2^doublings * previous[i], one thread a point; the block's ZZZ are inverted together by a product

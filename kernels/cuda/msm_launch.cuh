@@ -242,7 +242,8 @@ cudaError_t LaunchMsmSum(const MsmShape& shape, const Affine<F>* tables, uint32_
                 stream>>>(w.buckets, lines.row_bits, lines.column_bits, w.line_sums);
   SumBits<F><<<dim3(lines.row_bits + lines.column_bits + 1, shape.sets()), 32, 0, stream>>>(
       w.line_sums, lines.row_bits, lines.column_bits, w.bit_sums);
-  JoinBits<F><<<shape.sets(), 32, 0, stream>>>(w.bit_sums, lines.row_bits, lines.column_bits, result);
+  JoinBits<F><<<shape.sets(), 32, 0, stream>>>(w.bit_sums, lines.row_bits, lines.column_bits,
+                                               shape.parts() / shape.sets(), result);
   return cudaGetLastError();
 }
 

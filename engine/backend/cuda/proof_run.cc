@@ -15,7 +15,6 @@ namespace proofmill::engine {
 namespace {
 
 using kernels::U256;
-using kernels::Xyzz;
 
 constexpr size_t kUploadChunk = size_t{1} << 17;  // values: 4 MiB, 80 us on the bus
 constexpr size_t kCopyGrain = size_t{1} << 14;    // values: 512 KiB a core
@@ -26,17 +25,6 @@ constexpr std::array<BaseSetId, 4> kWitnessSets = {BaseSetId::kB2, BaseSetId::kA
                                                    BaseSetId::kC};
 
 constexpr size_t Index(BaseSetId id) { return static_cast<size_t>(id); }
-
-// sum of 2^(window_bits * g) * sums[g], by Horner's rule from the top.
-template <typename F>
-Xyzz<F> JoinSets(const kernels::MsmShape& shape, const Xyzz<F>* sums) {
-  Xyzz<F> joined = sums[shape.sets() - 1];
-  for (uint32_t g = shape.sets() - 1; g-- > 0;) {
-    for (uint32_t k = 0; k < shape.window_bits; ++k) joined = joined.Double();
-    joined += sums[g];
-  }
-  return joined;
-}
 
 }  // namespace
 
@@ -172,7 +160,7 @@ absl::Status ProofRun::LaunchSum(BaseSetId id, cudaStream_t stream) {
     }));
     target = results.b2_sums.data();
     source = scratch_.b2_sums;
-    bytes = shape.sets() * sizeof(kernels::G2Xyzz);
+    bytes = shape.parts() * sizeof(kernels::G2Xyzz);
   } else {
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm", [&] {
       return kernels::LaunchMsmSum<kernels::Fq>(shape, key_.g1(id).tables.data(), entries, scratch_.g1[set],
@@ -180,7 +168,7 @@ absl::Status ProofRun::LaunchSum(BaseSetId id, cudaStream_t stream) {
     }));
     target = results.g1_sums[set].data();
     source = scratch_.g1_sums[set];
-    bytes = shape.sets() * sizeof(kernels::G1Xyzz);
+    bytes = shape.parts() * sizeof(kernels::G1Xyzz);
   }
   PROOFMILL_RETURN_IF_ERROR(calls_.Call(
       "msm result", [&] { return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToHost, stream); }));
@@ -223,9 +211,11 @@ absl::StatusOr<Groth16Sums> ProofRun::Run(absl::Span<const U256> witness) {
   const MsmPlan& plan = key_.plan().msms;
   const HostResults& results = resources_.results[0];
   for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(WaitForSum(id));
-  const auto join = [&](BaseSetId id) { return JoinSets(plan.shape(id), results.g1_sums[Index(id)].data()); };
+  const auto join = [&](BaseSetId id) {
+    return kernels::JoinMsmParts(plan.shape(id), results.g1_sums[Index(id)].data());
+  };
   sums.witness = {join(BaseSetId::kA), join(BaseSetId::kB1), join(BaseSetId::kC),
-                  JoinSets(plan.shape(BaseSetId::kB2), results.b2_sums.data())};
+                  kernels::JoinMsmParts(plan.shape(BaseSetId::kB2), results.b2_sums.data())};
   if (context_.on_witness_sums) context_.on_witness_sums(sums.witness);
   PROOFMILL_RETURN_IF_ERROR(WaitForSum(BaseSetId::kH));
   sums.h = join(BaseSetId::kH);

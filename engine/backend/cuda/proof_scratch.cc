@@ -37,7 +37,7 @@ absl::Status TakeWorkspace(CudaCalls& calls, Cutter& cutter, const kernels::MsmS
   PROOFMILL_RETURN_IF_ERROR(
       calls.Call("msm workspace", [&] { return kernels::MsmWorkspaceBytes<F>(shape, slices_max, &bytes); }));
   void* memory = cutter.Take(bytes);
-  cutter.Take(sums, shape.sets());
+  cutter.Take(sums, shape.parts());
   if (memory == nullptr) return absl::OkStatus();
   return calls.Call("msm workspace",
                     [&] { return kernels::MsmCutWorkspace<F>(shape, slices_max, memory, &workspace); });
@@ -56,12 +56,12 @@ absl::StatusOr<size_t> DeviceWorkspaceSizes::BytesFor(BaseSetId id, const kernel
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm workspace", [&] {
       return kernels::MsmWorkspaceBytes<kernels::Fq2>(shape, g2_slices_max_, &bytes);
     }));
-    return Aligned(bytes) + Aligned(shape.sets() * sizeof(kernels::G2Xyzz));
+    return Aligned(bytes) + Aligned(shape.parts() * sizeof(kernels::G2Xyzz));
   }
   PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm workspace", [&] {
     return kernels::MsmWorkspaceBytes<kernels::Fq>(shape, g1_slices_max_, &bytes);
   }));
-  return Aligned(bytes) + Aligned(shape.sets() * sizeof(kernels::G1Xyzz));
+  return Aligned(bytes) + Aligned(shape.parts() * sizeof(kernels::G1Xyzz));
 }
 
 absl::StatusOr<ProofScratch> CutProofScratch(CudaCalls& calls, const ScratchShape& shape, void* memory) {

@@ -33,7 +33,7 @@ struct ProofScratch {
   kernels::U256* h = nullptr;                                        // domain_size
   std::array<kernels::MsmWorkspace<kernels::Fq>, kBaseSetCount> g1;  // the place of kB2 stays empty
   kernels::MsmWorkspace<kernels::Fq2> b2;
-  std::array<kernels::G1Xyzz*, kBaseSetCount> g1_sums{};  // one point a bucket set
+  std::array<kernels::G1Xyzz*, kBaseSetCount> g1_sums{};  // shape.parts() points
   kernels::G2Xyzz* b2_sums = nullptr;
   size_t bytes = 0;  // of all of it
 };

@@ -51,7 +51,7 @@ Xyzz<F> DeviceMsm(const MsmShape& shape, const std::vector<Affine<F>>& bases,
   }
   const DeviceVector<U256> device_scalars(scalars);
   const DeviceVector<uint32_t> device_index(index);
-  const DeviceVector<Xyzz<F>> result(shape.sets());
+  const DeviceVector<Xyzz<F>> result(shape.parts());
   EXPECT_EQ(LaunchMsmDigits<F>(shape, device_scalars.data(), index.empty() ? nullptr : device_index.data(),
                                workspace, nullptr),
             cudaSuccess);
@@ -59,13 +59,7 @@ Xyzz<F> DeviceMsm(const MsmShape& shape, const std::vector<Affine<F>>& bases,
   EXPECT_EQ(cudaMemcpy(&entries, workspace.counters, sizeof(entries), cudaMemcpyDeviceToHost), cudaSuccess);
   EXPECT_LE(entries, shape.entries_max());
   EXPECT_EQ(LaunchMsmSum<F>(shape, tables.data(), entries, workspace, result.data(), nullptr), cudaSuccess);
-  const std::vector<Xyzz<F>> sets = result.Download();
-  Xyzz<F> sum = Xyzz<F>::Infinity();
-  for (size_t g = sets.size(); g-- > 0;) {
-    for (uint32_t k = 0; k < shape.window_bits; ++k) sum = sum.Double();
-    sum += sets[g];
-  }
-  return sum;
+  return JoinMsmParts(shape, result.Download().data());
 }
 
 struct Spread {
