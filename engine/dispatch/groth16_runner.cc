@@ -142,6 +142,7 @@ RunOutcome Groth16Runner::Run(const Circuit& circuit, absl::Span<const kernels::
   ProveOptions options;
   options.cancel = &context.cancel;
   options.stages = &context.stages;
+  options.witness_is_canonical = true;  // the engine admits no other
   absl::StatusOr<Groth16Proof> proof = Prove(*backend_, *key, witness, options);
   if (proof.ok()) {
     outcome.proof = *proof;

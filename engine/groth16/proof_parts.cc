@@ -9,6 +9,7 @@ namespace {
 using kernels::Affine;
 using kernels::Fr;
 using kernels::G1Xyzz;
+using kernels::G2Xyzz;
 using kernels::U256;
 using kernels::Xyzz;
 
@@ -52,20 +53,25 @@ void ProofParts::TakePublicSignals(absl::Span<const Fr> public_signals) {
 // groth16.md H6, and H7 less SH:
 //   pi_a = alpha1 + SA + r*delta1, pi_b = beta2 + SB2 + s*delta2, pib1 = beta1 + SB1 + s*delta1,
 //   pi_c = SC + SH + s*pi_a + r*pib1 - r*s*delta1 = SC + SH + s*(alpha1 + SA) + r*(beta1 + SB1) + r*s*delta1.
-void ProofParts::AddWitnessSums(const WitnessSums& sums, bool check) {
+void ProofParts::AddAB(const G1Xyzz& a_sum, const G2Xyzz& b2_sum, bool check) {
   Prepare();
-  const ZkeyHeader& key = key_.header();
-  G1Xyzz a = sums.a + key.alpha1;
-  G1Xyzz b1 = sums.b1 + key.beta1;
-  const ScopedWipe wipe_a(a), wipe_b1(b1);
+  G1Xyzz a = a_sum + key_.header().alpha1;
+  const ScopedWipe wipe(a);
   kernels::ParallelInvoke([&] { secrets_.s_times_a = Times(secrets_.blinding.s, a); },
-                          [&] { secrets_.r_times_b1 = Times(secrets_.blinding.r, b1); },
                           [&] {
                             secrets_.a = (a + secrets_.r_delta1).ToAffine();
-                            secrets_.b = (sums.b2 + key.beta2 + secrets_.s_delta2).ToAffine();
+                            secrets_.b = (b2_sum + key_.header().beta2 + secrets_.s_delta2).ToAffine();
                             if (check) verification_.SetAB(secrets_.a, secrets_.b);
                           });
-  secrets_.c_without_h = sums.c + secrets_.s_times_a + secrets_.r_times_b1 + secrets_.rs_delta1;
+  has_ab_ = true;
+}
+
+void ProofParts::AddWitnessSums(const WitnessSums& sums, bool check) {
+  if (!has_ab_) AddAB(sums.a, sums.b2, check);
+  G1Xyzz b1 = sums.b1 + key_.header().beta1;
+  G1Xyzz r_times_b1 = Times(secrets_.blinding.r, b1);
+  const ScopedWipe wipe_b1(b1), wipe_product(r_times_b1);
+  secrets_.c_without_h = sums.c + secrets_.s_times_a + r_times_b1 + secrets_.rs_delta1;
   has_witness_sums_ = true;
 }
 

@@ -15,8 +15,8 @@
 
 namespace proofmill::engine {
 
-// Makes one proof: Prepare() and TakePublicSignals() at any time, AddWitnessSums(), Finish(), Accepts().
-// Holds secrets, and wipes them at its end. Not copyable.
+// Makes one proof: Prepare() and TakePublicSignals() at any time, AddAB(), AddWitnessSums(), Finish(),
+// Accepts(). Holds secrets, and wipes them at its end. Not copyable.
 class ProofParts {
  public:
   // `key` is borrowed.
@@ -31,8 +31,10 @@ class ProofParts {
   // The public signals' side of the check; at the same time as anything but Accepts(). Throws std::bad_alloc.
   void TakePublicSignals(absl::Span<const kernels::Fr> public_signals);
   bool has_public_signals() const { return has_public_signals_; }
-  // A, B and all of C but H's share; and A's and B's side of the check where `check`. Calls Prepare().
-  // REQUIRES: once.
+  // A and B, their side of the check where `check`, and A's share of C. Calls Prepare(). REQUIRES: once at
+  // most, and not after AddWitnessSums().
+  void AddAB(const kernels::G1Xyzz& a_sum, const kernels::G2Xyzz& b2_sum, bool check);
+  // All of C but H's share. Calls AddAB() if nobody has. REQUIRES: once.
   void AddWitnessSums(const WitnessSums& sums, bool check);
   bool has_witness_sums() const { return has_witness_sums_; }
   // REQUIRES: AddWitnessSums() has returned.
@@ -46,6 +48,7 @@ class ProofParts {
   StagedVerification verification_;
   std::once_flag prepared_;
   bool has_public_signals_ = false;
+  bool has_ab_ = false;
   bool has_witness_sums_ = false;
 
   // All that follows is secret.
@@ -57,7 +60,6 @@ class ProofParts {
     kernels::G1Affine a;
     kernels::G2Affine b;
     kernels::G1Xyzz s_times_a;
-    kernels::G1Xyzz r_times_b1;
     kernels::G1Xyzz c_without_h;
   } secrets_;
 };

@@ -17,11 +17,14 @@
 #include "engine/base/status_macros.h"
 #include "engine/groth16/proof_parts.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/curve/bn254.h"
 
 namespace proofmill::engine {
 namespace {
 
 using kernels::Fr;
+using kernels::G1Xyzz;
+using kernels::G2Xyzz;
 using kernels::U256;
 
 // Uniform in [0, r) by rejection: 254 random bits are below r with probability 0.756.
@@ -56,6 +59,27 @@ size_t FirstNotCanonical(absl::Span<const U256> witness) {
   return first.load(std::memory_order_relaxed);
 }
 
+// The length and the constant wire.
+absl::Status CheckWitnessShape(const ProvingKey& key, absl::Span<const U256> witness) {
+  if (witness.size() != key.n_vars()) {
+    return WitnessError(
+        ErrorReason::kWitnessLength,
+        absl::StrCat("expected ", key.n_vars(), " values, as the circuit has wires, got ", witness.size()));
+  }
+  if (witness[0] != U256{{1, 0, 0, 0}}) {
+    return WitnessError(ErrorReason::kWitnessMalformed,
+                        "expected the first value (the constant wire) to be 1, got another");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckCanonical(absl::Span<const U256> witness) {
+  const size_t bad = FirstNotCanonical(witness);
+  if (bad == witness.size()) return absl::OkStatus();
+  return WitnessError(ErrorReason::kWitnessNotCanonical,
+                      absl::StrCat("expected values below r, got a larger one at index ", bad));
+}
+
 template <typename F>
 auto TimeStage(StageSink* sink, Stage stage, F&& body) {
   const auto start = std::chrono::steady_clock::now();
@@ -87,21 +111,8 @@ absl::Status CheckWanted(const ProveOptions& options) {
 }  // namespace
 
 absl::Status CheckWitness(const ProvingKey& key, absl::Span<const U256> witness) {
-  if (witness.size() != key.n_vars()) {
-    return WitnessError(
-        ErrorReason::kWitnessLength,
-        absl::StrCat("expected ", key.n_vars(), " values, as the circuit has wires, got ", witness.size()));
-  }
-  const size_t bad = FirstNotCanonical(witness);
-  if (bad != witness.size()) {
-    return WitnessError(ErrorReason::kWitnessNotCanonical,
-                        absl::StrCat("expected values below r, got a larger one at index ", bad));
-  }
-  if (witness[0] != U256{{1, 0, 0, 0}}) {
-    return WitnessError(ErrorReason::kWitnessMalformed,
-                        "expected the first value (the constant wire) to be 1, got another");
-  }
-  return absl::OkStatus();
+  PROOFMILL_RETURN_IF_ERROR(CheckWitnessShape(key, witness));
+  return CheckCanonical(witness);
 }
 
 std::vector<Fr> PublicSignals(const ProvingKey& key, absl::Span<const U256> witness) {
@@ -118,7 +129,8 @@ absl::Status DrawBlinding(Blinding& out) {
 absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& resident,
                                    absl::Span<const U256> witness, const ProveOptions& options) {
   const ProvingKey& key = *resident.key();
-  PROOFMILL_RETURN_IF_ERROR(CheckWitness(key, witness));
+  PROOFMILL_RETURN_IF_ERROR(CheckWitnessShape(key, witness));
+  if (!options.witness_is_canonical) PROOFMILL_RETURN_IF_ERROR(CheckCanonical(witness));
   PROOFMILL_RETURN_IF_ERROR(CheckWanted(options));
   Blinding blinding;
   const ScopedWipe wipe_blinding(blinding);
@@ -135,12 +147,13 @@ absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& residen
     const absl::Cleanup join = [&aside] {
       if (aside.joinable()) aside.join();
     };
-    return backend.ComputeSums(resident, witness,
-                               {.cancel = options.cancel,
-                                .stages = options.stages,
-                                .on_witness_sums = [&](const WitnessSums& of_witness) {
-                                  parts.AddWitnessSums(of_witness, options.self_check);
-                                }});
+    return backend.ComputeSums(
+        resident, witness,
+        {.cancel = options.cancel,
+         .stages = options.stages,
+         .on_a_and_b2 = [&](const G1Xyzz& a, const G2Xyzz& b2) { parts.AddAB(a, b2, options.self_check); },
+         .on_witness_sums =
+             [&](const WitnessSums& of_witness) { parts.AddWitnessSums(of_witness, options.self_check); }});
   }();
   if (!sums.ok()) return sums.status();
   const ScopedWipe wipe_sums(*sums);

@@ -34,6 +34,8 @@ struct ProveOptions {
   std::optional<Blinding> fixed_blinding = std::nullopt;
   const CancellationToken* cancel = nullptr;  // polled between stages
   StageSink* stages = nullptr;
+  // CheckWitness() was OK on these very values: they are not searched for one of r or more again.
+  bool witness_is_canonical = false;
   bool self_check = true;  // off only in benchmarks, whose proofs go nowhere
 };
 

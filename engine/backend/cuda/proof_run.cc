@@ -34,10 +34,12 @@ absl::StatusOr<WorkerResources> WorkerResources::Make(CudaCalls& calls) {
   int greatest = 0;
   PROOFMILL_RETURN_IF_ERROR(calls.Call("cudaDeviceGetStreamPriorityRange",
                                        [&] { return cudaDeviceGetStreamPriorityRange(&least, &greatest); }));
-  // The chain to H is the longest: its kernels go first whenever both have work.
+  // The way to H's scalars is short and all of H waits for it; then A and B2 go first, since the host has
+  // most to do with them.
   PROOFMILL_ASSIGN_OR_RETURN(resources.main, Stream::Make(calls, greatest));
-  for (const BaseSetId id : kWitnessSets) {
-    PROOFMILL_ASSIGN_OR_RETURN(resources.sets[Index(id)], Stream::Make(calls, least));
+  for (size_t set = 0; set < kBaseSetCount; ++set) {
+    const bool early = set == Index(BaseSetId::kA) || set == Index(BaseSetId::kB2);
+    PROOFMILL_ASSIGN_OR_RETURN(resources.sets[set], Stream::Make(calls, early ? greatest + 1 : least));
   }
   PROOFMILL_ASSIGN_OR_RETURN(resources.uploaded, Event::Make(calls));
   for (WorkerResources::Span& span : resources.stages) {
@@ -203,22 +205,26 @@ absl::StatusOr<Groth16Sums> ProofRun::Run(absl::Span<const U256> witness) {
   PROOFMILL_RETURN_IF_ERROR(LaunchWitnessDigits());
   PROOFMILL_RETURN_IF_ERROR(LaunchH());
   for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(WaitAndLaunchSum(id, stream(id)));
-  PROOFMILL_RETURN_IF_ERROR(WaitAndLaunchSum(BaseSetId::kH, resources_.main.get()));
+  PROOFMILL_RETURN_IF_ERROR(WaitAndLaunchSum(BaseSetId::kH, stream(BaseSetId::kH)));
   WipeStaging();  // the witness is up, and the host has nothing else to do
 
   Groth16Sums sums;
   const ScopedWipe wipe(sums);
   const MsmPlan& plan = key_.plan().msms;
   const HostResults& results = resources_.results[0];
-  for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(WaitForSum(id));
-  const auto join = [&](BaseSetId id) {
-    return kernels::JoinMsmParts(plan.shape(id), results.g1_sums[Index(id)].data());
+  const auto wait_and_join = [&](BaseSetId id, kernels::G1Xyzz& sum) -> absl::Status {
+    PROOFMILL_RETURN_IF_ERROR(WaitForSum(id));
+    sum = kernels::JoinMsmParts(plan.shape(id), results.g1_sums[Index(id)].data());
+    return absl::OkStatus();
   };
-  sums.witness = {join(BaseSetId::kA), join(BaseSetId::kB1), join(BaseSetId::kC),
-                  kernels::JoinMsmParts(plan.shape(BaseSetId::kB2), results.b2_sums.data())};
+  PROOFMILL_RETURN_IF_ERROR(wait_and_join(BaseSetId::kA, sums.witness.a));
+  PROOFMILL_RETURN_IF_ERROR(WaitForSum(BaseSetId::kB2));
+  sums.witness.b2 = kernels::JoinMsmParts(plan.shape(BaseSetId::kB2), results.b2_sums.data());
+  if (context_.on_a_and_b2) context_.on_a_and_b2(sums.witness.a, sums.witness.b2);
+  PROOFMILL_RETURN_IF_ERROR(wait_and_join(BaseSetId::kB1, sums.witness.b1));
+  PROOFMILL_RETURN_IF_ERROR(wait_and_join(BaseSetId::kC, sums.witness.c));
   if (context_.on_witness_sums) context_.on_witness_sums(sums.witness);
-  PROOFMILL_RETURN_IF_ERROR(WaitForSum(BaseSetId::kH));
-  sums.h = join(BaseSetId::kH);
+  PROOFMILL_RETURN_IF_ERROR(wait_and_join(BaseSetId::kH, sums.h));
   PROOFMILL_RETURN_IF_ERROR(ReportStages());
   return sums;
 }
@@ -256,7 +262,7 @@ absl::Status ProofRun::WipeDevice() {
   const auto synchronize = [&](const Stream& stream) {
     keep_first(calls_.Call("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream.get()); }));
   };
-  for (const BaseSetId id : kWitnessSets) synchronize(resources_.sets[Index(id)]);
+  for (const Stream& stream : resources_.sets) synchronize(stream);
   synchronize(resources_.main);
   // The next proof starts on the main stream, so it comes after this.
   keep_first(calls_.Call(

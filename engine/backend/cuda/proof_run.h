@@ -36,7 +36,7 @@ struct HostResults {
 // The streams, events and staging memory of one proof in flight, made once.
 struct WorkerResources {
   Stream main;
-  std::array<Stream, kBaseSetCount> sets;  // of kH: none, H runs on the main stream
+  std::array<Stream, kBaseSetCount> sets;  // sums; of kH only once its digits are ready
   Event uploaded;
   struct Span {
     Event begin, end;
