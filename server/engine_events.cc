@@ -67,6 +67,18 @@ void EngineEvents::OnDeviceError(const engine::DeviceInfo& device, engine::Devic
                               {"message", std::string(status.message())}});
 }
 
+void EngineEvents::OnKeyChange(const engine::DeviceInfo& device, const engine::KeyChangeInfo& change) {
+  Fields fields{{"device", device.device},
+                {"circuit", change.circuit},
+                {"change", engine::KeyChangeName(change.change)},
+                {"bytes", change.bytes}};
+  if (change.change != engine::KeyChange::kEvicted) {
+    fields["load_ms"] = Milliseconds(change.duration);
+    fields["plan"] = change.plan;
+  }
+  log_.Info("device_key", fields);
+}
+
 void EngineEvents::OnCircuit(const engine::Circuit& circuit) {
   metrics_.OnCircuit(circuit);
   Fields fields{{"circuit", circuit.id}, {"state", engine::CircuitStateName(circuit.state)}};

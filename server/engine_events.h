@@ -41,6 +41,10 @@ class EngineEvents final : public engine::Observer {
                       uint64_t bytes) override {
     metrics_.OnDeviceMemory(device, kind, bytes);
   }
+  void OnDeviceCounts(const engine::DeviceInfo& device, const engine::DeviceCounts& counts) override {
+    metrics_.OnDeviceCounts(device, counts);
+  }
+  void OnKeyChange(const engine::DeviceInfo& device, const engine::KeyChangeInfo& change) override;
   void OnCircuit(const engine::Circuit& circuit) override;
   void OnCircuitFileIgnored(std::string_view name, std::string_view why) override;
 

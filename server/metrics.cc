@@ -1,6 +1,8 @@
 #include "server/metrics.h"
 
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -139,6 +141,17 @@ struct Metrics::Parts {
       Counters("proofmill_device_errors_total", "What devices did wrong.", {"device", "class"});
   SeriesFamily<Gauge> device_memory =
       Gauges("proofmill_device_memory_bytes", "Memory of a device, by use.", {"device", "kind"});
+  SeriesFamily<Counter> device_transfers =
+      Counters("proofmill_device_transfer_bytes_total", "Bytes over the bus of a GPU, of keys and of proofs.",
+               {"device", "direction"});
+  SeriesFamily<Counter> device_allocations =
+      Counters("proofmill_device_allocations_total",
+               "Allocations of device and page-locked memory; proofs make none.", {"device"});
+  SeriesFamily<Counter> key_evictions =
+      Counters("proofmill_device_key_evictions_total",
+               "Keys that gave way for another where a device's memory is short.", {"device"});
+  SeriesFamily<Counter> key_reloads = Counters("proofmill_device_key_reloads_total",
+                                               "Keys that came back for a proof after that.", {"device"});
   SeriesFamily<Gauge> circuit_loaded =
       Gauges("proofmill_circuit_loaded", "1 if the circuit can be proved, 0 if it is loading or was refused.",
              {"circuit", "system"});
@@ -159,6 +172,10 @@ struct Metrics::Parts {
   // Ids of circuits in the directory: the only values that the label `circuit` takes, apart from "unknown"
   // and "".
   std::set<std::string, std::less<>> circuits ABSL_GUARDED_BY(mu);
+
+  engine::Mutex counts_mu;
+  // What the counters of each device stand at.
+  std::map<std::string, engine::DeviceCounts, std::less<>> counts ABSL_GUARDED_BY(counts_mu);
 
   // Last, so that it ends first: nothing is scraped while the rest goes.
   std::unique_ptr<MetricsEndpoint> endpoint;
@@ -261,6 +278,26 @@ void Metrics::OnDeviceMemory(const engine::DeviceInfo& device, engine::DeviceMem
                              uint64_t bytes) {
   parts_->device_memory.At({device.device, engine::DeviceMemoryKindName(kind)})
       .Set(static_cast<double>(bytes));
+}
+
+void Metrics::OnDeviceCounts(const engine::DeviceInfo& device, const engine::DeviceCounts& counts) {
+  engine::MutexLock lock(parts_->counts_mu);
+  engine::DeviceCounts& counted = parts_->counts[std::string(device.device)];
+  // Totals of several threads may come out of order.
+  const auto raise = [](SeriesFamily<Counter>& family, const LabelValues& labels, uint64_t& from,
+                        uint64_t to) {
+    Counter& counter = family.At(labels);
+    if (to <= from) return;
+    counter.Increment(static_cast<double>(to - from));
+    from = to;
+  };
+  raise(parts_->device_transfers, {device.device, "host_to_device"}, counted.host_to_device_bytes,
+        counts.host_to_device_bytes);
+  raise(parts_->device_transfers, {device.device, "device_to_host"}, counted.device_to_host_bytes,
+        counts.device_to_host_bytes);
+  raise(parts_->device_allocations, {device.device}, counted.allocations, counts.allocations);
+  raise(parts_->key_evictions, {device.device}, counted.key_evictions, counts.key_evictions);
+  raise(parts_->key_reloads, {device.device}, counted.key_reloads, counts.key_reloads);
 }
 
 void Metrics::OnCircuit(const engine::Circuit& circuit) {

@@ -87,6 +87,7 @@ class Metrics final : public engine::Observer {
                      const absl::Status& status) override;
   void OnDeviceMemory(const engine::DeviceInfo& device, engine::DeviceMemoryKind kind,
                       uint64_t bytes) override;
+  void OnDeviceCounts(const engine::DeviceInfo& device, const engine::DeviceCounts& counts) override;
   void OnCircuit(const engine::Circuit& circuit) override;
 
  private:

@@ -50,6 +50,11 @@ void Exercise(Metrics& metrics) {
   metrics.OnDeviceUp(kDevice, true, "");
   metrics.OnDeviceMemory(kDevice, engine::DeviceMemoryKind::kKeys, 4096);
   metrics.OnDeviceError(kDevice, engine::DeviceErrorClass::kOutOfMemory, absl::InternalError("x"));
+  metrics.OnDeviceCounts(kDevice, {.host_to_device_bytes = 3200,
+                                   .device_to_host_bytes = 160,
+                                   .allocations = 7,
+                                   .key_evictions = 2,
+                                   .key_reloads = 1});
   metrics.OnQueueDepthChange(engine::Priority::kHigh, 1);
   metrics.OnWitnessBytesChange(640);
   metrics.OnJobStarted(kJob, kDevice, milliseconds(2));
@@ -84,6 +89,10 @@ TEST(MetricsTest, EveryMetricOfTheListIsThereWithItsType) {
       // Beyond the list of the specification: bounds with what they bound, and what they are for.
       {"proofmill_circuit_load_duration_seconds", "gauge"},
       {"proofmill_self_check_failures_total", "counter"},
+      {"proofmill_device_transfer_bytes_total", "counter"},
+      {"proofmill_device_allocations_total", "counter"},
+      {"proofmill_device_key_evictions_total", "counter"},
+      {"proofmill_device_key_reloads_total", "counter"},
       {"proofmill_queue_depth_max", "gauge"},
       {"proofmill_queue_witness_bytes_max", "gauge"},
       {"proofmill_uploads", "gauge"},
@@ -128,6 +137,26 @@ TEST(MetricsTest, LabelsAndValuesAreThoseOfTheEvents) {
   EXPECT_THAT(text, HasSubstr(R"(proofmill_build_info{cuda="none",revision="abc",version="1.2.3"} 1)"));
   EXPECT_THAT(text, HasSubstr("proofmill_queue_depth_max 7"));
   EXPECT_THAT(text, HasSubstr("proofmill_verify_queue_depth_max 11"));
+}
+
+TEST(MetricsTest, CountersOfADeviceFollowItsTotalsInWhateverOrderTheyCome) {
+  const auto metrics = MakeMetrics();
+  Exercise(*metrics);
+  metrics->OnDeviceCounts(kDevice,
+                          {.host_to_device_bytes = 6400, .device_to_host_bytes = 160, .allocations = 7});
+  metrics->OnDeviceCounts(kDevice,
+                          {.host_to_device_bytes = 4800, .device_to_host_bytes = 320, .allocations = 7});
+  const std::string text = metrics->Text();
+
+  EXPECT_THAT(
+      text,
+      HasSubstr(R"(proofmill_device_transfer_bytes_total{device="cpu",direction="host_to_device"} 6400)"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(R"(proofmill_device_transfer_bytes_total{device="cpu",direction="device_to_host"} 320)"));
+  EXPECT_THAT(text, HasSubstr(R"(proofmill_device_allocations_total{device="cpu"} 7)"));
+  EXPECT_THAT(text, HasSubstr(R"(proofmill_device_key_evictions_total{device="cpu"} 2)"));
+  EXPECT_THAT(text, HasSubstr(R"(proofmill_device_key_reloads_total{device="cpu"} 1)"));
 }
 
 TEST(MetricsTest, ACircuitThatIsNotLoadedCountsAsUnknown) {
