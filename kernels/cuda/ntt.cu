@@ -76,95 +76,150 @@ __device__ __forceinline__ uint32_t FirstOfTwo(uint32_t k, uint32_t bit) {
   return ((k >> bit) << (bit + 1)) | (k & ((1u << bit) - 1));
 }
 
-// Tile levels from `row_bits` down to 0, decimation in frequency with the inverse root. Ends with a barrier.
-__device__ void InverseLevels(SharedTile& shared, const Fr* roots, const Pass& pass, uint32_t tile) {
+// Where the levels of a tile take their values from and leave them: Load(e) and Store(slot, e, value) for
+// tile element e. A thread's stores have slots 0 to 3, the same ones for the same elements in every transform
+// with the same pass.
+struct InShared {
+  SharedTile& shared;
+  __device__ Fr Load(uint32_t e) const { return shared.Load(e); }
+  __device__ void Store(uint32_t, uint32_t e, const Fr& value) const { shared.Store(e, value); }
+};
+struct InGlobal {
+  const Pass& pass;
+  uint32_t tile;
+  Fr* values;
+  __device__ Fr Load(uint32_t e) const { return values[pass.Place(tile, e)]; }
+  __device__ void Store(uint32_t, uint32_t e, const Fr& value) const { values[pass.Place(tile, e)] = value; }
+};
+// Multiplies by coset[place] on the way.
+struct InSharedTimesCoset {
+  SharedTile& shared;
+  const Pass& pass;
+  uint32_t tile;
+  const Fr* coset;
+  __device__ void Store(uint32_t, uint32_t e, const Fr& value) const {
+    shared.Store(e, value * coset[pass.Place(tile, e)]);
+  }
+};
+
+// Tile levels from `row_bits` down to 0, decimation in frequency with the inverse root. The first step reads
+// from `in`, the last writes to `out`, those between exchange in shared memory. Ends with a barrier.
+template <typename In, typename Out>
+__device__ __forceinline__ void InverseLevels(SharedTile& shared, const Fr* roots, const Pass& pass,
+                                              uint32_t tile, const In& in, const Out& out) {
   const uint32_t active = (1u << pass.tile_bits) >> 2;
+  const InShared between{shared};
   uint32_t left = pass.row_bits;
   while (left >= 2) {
+    const bool first = left == pass.row_bits;
     left -= 2;
+    const bool last = left == 0;
     const uint32_t bit = pass.column_bits() + left;
     if (threadIdx.x < active) {
       const uint32_t e = FirstOfFour(threadIdx.x, bit);
       const uint32_t level = pass.level + left;
       const uint32_t offset = pass.Place(tile, e) & ((1u << level) - 1);
-      const Fr x0 = shared.Load(e);
-      const Fr x1 = shared.Load(e + (1u << bit));
-      const Fr x2 = shared.Load(e + (2u << bit));
-      const Fr x3 = shared.Load(e + (3u << bit));
-      const Fr y0 = x0 + x2;
-      const Fr y1 = x1 + x3;
-      const Fr y2 = DifferenceTimesInverseTwiddle(x0, x2, roots, pass, level + 1, offset);
-      const Fr y3 = DifferenceTimesInverseTwiddle(x1, x3, roots, pass, level + 1, offset + (1u << level));
-      shared.Store(e, y0 + y1);
-      shared.Store(e + (1u << bit), DifferenceTimesInverseTwiddle(y0, y1, roots, pass, level, offset));
-      shared.Store(e + (2u << bit), y2 + y3);
-      shared.Store(e + (3u << bit), DifferenceTimesInverseTwiddle(y2, y3, roots, pass, level, offset));
+      Fr x[4];
+#pragma unroll
+      for (uint32_t k = 0; k < 4; ++k) x[k] = first ? in.Load(e + (k << bit)) : between.Load(e + (k << bit));
+      const Fr y0 = x[0] + x[2];
+      const Fr y1 = x[1] + x[3];
+      const Fr y2 = DifferenceTimesInverseTwiddle(x[0], x[2], roots, pass, level + 1, offset);
+      const Fr y3 = DifferenceTimesInverseTwiddle(x[1], x[3], roots, pass, level + 1, offset + (1u << level));
+      x[0] = y0 + y1;
+      x[1] = DifferenceTimesInverseTwiddle(y0, y1, roots, pass, level, offset);
+      x[2] = y2 + y3;
+      x[3] = DifferenceTimesInverseTwiddle(y2, y3, roots, pass, level, offset);
+#pragma unroll
+      for (uint32_t k = 0; k < 4; ++k) {
+        if (last) {
+          out.Store(k, e + (k << bit), x[k]);
+        } else {
+          between.Store(k, e + (k << bit), x[k]);
+        }
+      }
     }
     __syncthreads();
   }
   if (left == 1) {
+    const bool first = pass.row_bits == 1;
     const uint32_t bit = pass.column_bits();
     for (uint32_t k = threadIdx.x; k < (1u << (pass.tile_bits - 1)); k += kThreads) {
       const uint32_t e = FirstOfTwo(k, bit);
       const uint32_t offset = pass.Place(tile, e) & ((1u << pass.level) - 1);
-      const Fr u = shared.Load(e);
-      const Fr v = shared.Load(e + (1u << bit));
-      shared.Store(e, u + v);
-      shared.Store(e + (1u << bit), DifferenceTimesInverseTwiddle(u, v, roots, pass, pass.level, offset));
+      const Fr u = first ? in.Load(e) : between.Load(e);
+      const Fr v = first ? in.Load(e + (1u << bit)) : between.Load(e + (1u << bit));
+      const uint32_t slot = k < kThreads ? 0 : 2;
+      out.Store(slot, e, u + v);
+      out.Store(slot + 1, e + (1u << bit),
+                DifferenceTimesInverseTwiddle(u, v, roots, pass, pass.level, offset));
     }
     __syncthreads();
   }
 }
 
-// Tile levels from 0 up to `row_bits`, decimation in time with the root. Ends with a barrier.
-__device__ void ForwardLevels(SharedTile& shared, const Fr* roots, const Pass& pass, uint32_t tile) {
+// Tile levels from 0 up to `row_bits`, decimation in time with the root. As above.
+template <typename In, typename Out>
+__device__ __forceinline__ void ForwardLevels(SharedTile& shared, const Fr* roots, const Pass& pass,
+                                              uint32_t tile, const In& in, const Out& out) {
   const uint32_t active = (1u << pass.tile_bits) >> 2;
+  const InShared between{shared};
   uint32_t done = 0;
   if (pass.row_bits % 2 == 1) {
+    const bool last = pass.row_bits == 1;
     const uint32_t bit = pass.column_bits();
-    for (uint32_t k = threadIdx.x; k < (1u << (pass.tile_bits - 1)); k += kThreads) {
+#pragma unroll
+    for (uint32_t step = 0; step < 2; ++step) {
+      const uint32_t k = threadIdx.x + step * kThreads;
+      if (k >= (1u << (pass.tile_bits - 1))) break;
       const uint32_t e = FirstOfTwo(k, bit);
       const uint32_t offset = pass.Place(tile, e) & ((1u << pass.level) - 1);
-      const Fr u = shared.Load(e);
-      const Fr v = shared.Load(e + (1u << bit)) * Twiddle(roots, pass, pass.level, offset);
-      shared.Store(e, u + v);
-      shared.Store(e + (1u << bit), u - v);
+      const Fr u = in.Load(e);
+      const Fr v = in.Load(e + (1u << bit)) * Twiddle(roots, pass, pass.level, offset);
+      if (last) {
+        out.Store(2 * step, e, u + v);
+        out.Store(2 * step + 1, e + (1u << bit), u - v);
+      } else {
+        between.Store(2 * step, e, u + v);
+        between.Store(2 * step + 1, e + (1u << bit), u - v);
+      }
     }
     __syncthreads();
     done = 1;
   }
   for (; done < pass.row_bits; done += 2) {
+    const bool first = done == 0;
+    const bool last = done + 2 == pass.row_bits;
     const uint32_t bit = pass.column_bits() + done;
     if (threadIdx.x < active) {
       const uint32_t e = FirstOfFour(threadIdx.x, bit);
       const uint32_t level = pass.level + done;
       const uint32_t offset = pass.Place(tile, e) & ((1u << level) - 1);
       const Fr w = Twiddle(roots, pass, level, offset);
-      const Fr x0 = shared.Load(e);
-      const Fr x1 = shared.Load(e + (1u << bit)) * w;
-      const Fr x2 = shared.Load(e + (2u << bit));
-      const Fr x3 = shared.Load(e + (3u << bit)) * w;
-      const Fr y0 = x0 + x1;
-      const Fr y1 = x0 - x1;
-      const Fr y2 = (x2 + x3) * Twiddle(roots, pass, level + 1, offset);
-      const Fr y3 = (x2 - x3) * Twiddle(roots, pass, level + 1, offset + (1u << level));
-      shared.Store(e, y0 + y2);
-      shared.Store(e + (1u << bit), y1 + y3);
-      shared.Store(e + (2u << bit), y0 - y2);
-      shared.Store(e + (3u << bit), y1 - y3);
+      Fr x[4];
+#pragma unroll
+      for (uint32_t k = 0; k < 4; ++k) x[k] = first ? in.Load(e + (k << bit)) : between.Load(e + (k << bit));
+      x[1] *= w;
+      x[3] *= w;
+      const Fr y0 = x[0] + x[1];
+      const Fr y1 = x[0] - x[1];
+      const Fr y2 = (x[2] + x[3]) * Twiddle(roots, pass, level + 1, offset);
+      const Fr y3 = (x[2] - x[3]) * Twiddle(roots, pass, level + 1, offset + (1u << level));
+      x[0] = y0 + y2;
+      x[1] = y1 + y3;
+      x[2] = y0 - y2;
+      x[3] = y1 - y3;
+#pragma unroll
+      for (uint32_t k = 0; k < 4; ++k) {
+        if (last) {
+          out.Store(k, e + (k << bit), x[k]);
+        } else {
+          between.Store(k, e + (k << bit), x[k]);
+        }
+      }
     }
     __syncthreads();
   }
-}
-
-__device__ void LoadTile(SharedTile& shared, const Pass& pass, const Fr* values, uint32_t tile) {
-  for (uint32_t e = threadIdx.x; e < (1u << pass.tile_bits); e += kThreads)
-    shared.Store(e, values[pass.Place(tile, e)]);
-  __syncthreads();
-}
-__device__ void StoreTile(const SharedTile& shared, const Pass& pass, Fr* values, uint32_t tile) {
-  for (uint32_t e = threadIdx.x; e < (1u << pass.tile_bits); e += kThreads)
-    values[pass.Place(tile, e)] = shared.Load(e);
 }
 
 // One block a tile, blockIdx.y picks the vector. 32 KiB of shared memory; every value is read and written
@@ -174,42 +229,43 @@ template <PassKind kKind>
 __global__ void __launch_bounds__(kThreads, 3)
     TransformPass(Pass pass, const Fr* roots, const Fr* coset, Fr* vectors) {
   __shared__ SharedTile shared;
-  Fr* values = vectors + (uint64_t{blockIdx.y} << pass.log2_n);
-  LoadTile(shared, pass, values, blockIdx.x);
-  if constexpr (kKind != PassKind::kForward) InverseLevels(shared, roots, pass, blockIdx.x);
+  const uint32_t tile = blockIdx.x;
+  const InGlobal global{pass, tile, vectors + (uint64_t{blockIdx.y} << pass.log2_n)};
+  if constexpr (kKind == PassKind::kInverse) InverseLevels(shared, roots, pass, tile, global, global);
+  if constexpr (kKind == PassKind::kForward) ForwardLevels(shared, roots, pass, tile, global, global);
   if constexpr (kKind == PassKind::kInverseCosetForward) {
-    for (uint32_t e = threadIdx.x; e < (1u << pass.tile_bits); e += kThreads) {
-      shared.Store(e, shared.Load(e) * coset[pass.Place(blockIdx.x, e)]);
-    }
-    __syncthreads();
+    InverseLevels(shared, roots, pass, tile, global, InSharedTimesCoset{shared, pass, tile, coset});
+    ForwardLevels(shared, roots, pass, tile, InShared{shared}, global);
   }
-  if constexpr (kKind != PassKind::kInverse) ForwardLevels(shared, roots, pass, blockIdx.x);
-  StoreTile(shared, pass, values, blockIdx.x);
 }
 
-// The last forward pass of a, b and c together with h = a*b - c in plain form. The vectors are not written
-// back.
+// What a thread keeps of the transforms of a, b and c: a, then a*b, then h = a*b - c in plain form goes out.
+struct ProductInRegisters {
+  const Pass& pass;
+  uint32_t tile;
+  uint32_t vector;
+  Fr (&held)[4];
+  U256* h;
+  __device__ void Store(uint32_t slot, uint32_t e, const Fr& value) const {
+    if (vector == 0) {
+      held[slot] = value;
+    } else if (vector == 1) {
+      held[slot] *= value;
+    } else {
+      h[pass.Place(tile, e)] = (held[slot] - value).ToPlain();
+    }
+  }
+};
+
+// The last forward pass of a, b and c together with h = a*b - c. The vectors are not written back.
 __global__ void __launch_bounds__(kThreads, 2)
-    LastPassAndProduct(Pass pass, const Fr* roots, const Fr* abc, U256* h) {
+    LastPassAndProduct(Pass pass, const Fr* roots, Fr* abc, U256* h) {
   __shared__ SharedTile shared;
   Fr held[4];
   for (uint32_t vector = 0; vector < 3; ++vector) {
-    LoadTile(shared, pass, abc + (uint64_t{vector} << pass.log2_n), blockIdx.x);
-    ForwardLevels(shared, roots, pass, blockIdx.x);
-#pragma unroll
-    for (uint32_t k = 0; k < 4; ++k) {
-      const uint32_t e = threadIdx.x + k * kThreads;
-      if (e >= (1u << pass.tile_bits)) break;
-      const Fr value = shared.Load(e);
-      if (vector == 0) {
-        held[k] = value;
-      } else if (vector == 1) {
-        held[k] *= value;
-      } else {
-        h[pass.Place(blockIdx.x, e)] = (held[k] - value).ToPlain();
-      }
-    }
-    __syncthreads();
+    const InGlobal global{pass, blockIdx.x, abc + (uint64_t{vector} << pass.log2_n)};
+    ForwardLevels(shared, roots, pass, blockIdx.x, global,
+                  ProductInRegisters{pass, blockIdx.x, vector, held, h});
   }
 }
 
