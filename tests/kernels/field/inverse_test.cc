@@ -1,0 +1,37 @@
+#include "kernels/field/inverse.h"
+
+#include "gtest/gtest.h"
+#include "tests/kernels/elements.h"
+
+namespace proofmill::kernels {
+namespace {
+
+template <typename F>
+class InverseTest : public testing::Test {};
+using Fields = testing::Types<Fr, Fq, Fq2>;
+TYPED_TEST_SUITE(InverseTest, Fields);
+
+TYPED_TEST(InverseTest, AgreesWithFermatOnEdgeAndRandomValues) {
+  Random random(3);
+  std::vector<TypeParam> samples = Elements<TypeParam>::Edge();
+  for (int i = 0; i < 2000; ++i) samples.push_back(Elements<TypeParam>::Uniform(random));
+  for (const TypeParam& x : samples) ASSERT_EQ(InverseVartime(x), x.Inverse());
+}
+
+TYPED_TEST(InverseTest, InvertsSmallNumbersAndPowersOfTwoAndTheirNegatives) {
+  TypeParam x = TypeParam::One();
+  for (int i = 0; i < 600; ++i) {
+    ASSERT_EQ(InverseVartime(x) * x, TypeParam::One()) << "2^" << i;
+    ASSERT_EQ(InverseVartime(-x) * -x, TypeParam::One()) << "-2^" << i;
+    x = x.Double();
+  }
+  TypeParam small = TypeParam::Zero();
+  EXPECT_EQ(InverseVartime(small), TypeParam::Zero());
+  for (int i = 1; i < 300; ++i) {
+    small += TypeParam::One();
+    ASSERT_EQ(InverseVartime(small) * small, TypeParam::One()) << i;
+  }
+}
+
+}  // namespace
+}  // namespace proofmill::kernels
