@@ -46,7 +46,7 @@ void FixedBaseTable<F>::Multiply(const Fr* scalars, Affine<F>* out, size_t n) co
     SecretScratch<U256> plain(count);
     SecretScratch<Affine<F>> points(2 * kBatch);
     SecretScratch<PointPair> pairs(count);
-    SecretScratch<F> products(count);
+    PairAdder<F> adder(count);
     for (size_t i = 0; i < count; ++i) plain[i] = scalars[begin + i].ToPlain();
     for (uint32_t w = 0; w < digits.windows(); ++w) {
       const Affine<F>* const row = &multiples_[w * size_t{digits.digit_max()}];
@@ -57,7 +57,7 @@ void FixedBaseTable<F>::Multiply(const Fr* scalars, Affine<F>* out, size_t n) co
         points[kBatch + i] = digit > 0 ? row[digit - 1] : -row[-digit - 1];
         pairs[pair_count++] = {static_cast<uint32_t>(i), static_cast<uint32_t>(kBatch + i)};
       }
-      AddPairs(points.data(), pairs.data(), pair_count, products.data());
+      adder.Add(points.data(), pairs.data(), pair_count);
     }
     std::copy(points.data(), points.data() + count, out + begin);
   });

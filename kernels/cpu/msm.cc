@@ -29,7 +29,10 @@ template <typename F>
 class RunAdder {
  public:
   explicit RunAdder(size_t points_max)
-      : points_(points_max), products_(points_max / 2), pairs_(points_max / 2), runs_(points_max / 2) {}
+      : points_(points_max, kUninitialised),
+        adder_(points_max / 2),
+        pairs_(points_max / 2, kUninitialised),
+        runs_(points_max / 2, kUninitialised) {}
 
   Affine<F>* points() { return points_.data(); }
 
@@ -51,7 +54,7 @@ class RunAdder {
         // Partial sums now stand 2 * stride apart.
         if (run.count > 2) runs_[kept++] = {run.begin, (run.count + 1) / 2};
       }
-      AddPairs(points_.data(), pairs_.data(), pair_count, products_.data());
+      adder_.Add(points_.data(), pairs_.data(), pair_count);
       run_count_ = kept;
     }
   }
@@ -62,7 +65,7 @@ class RunAdder {
     uint32_t count;
   };
   SecretScratch<Affine<F>> points_;
-  SecretScratch<F> products_;
+  PairAdder<F> adder_;
   SecretScratch<PointPair> pairs_;
   SecretScratch<Run> runs_;
   size_t run_count_ = 0;
@@ -72,12 +75,14 @@ class RunAdder {
 template <typename F>
 class BucketSums {
  public:
-  BucketSums(const Affine<F>* bases, const MsmBuckets& buckets)
-      : bases_(bases), buckets_(buckets), sums_(buckets.buckets()) {
+  // With room for `more` points behind the sums.
+  BucketSums(const Affine<F>* bases, const MsmBuckets& buckets, size_t more)
+      : bases_(bases), buckets_(buckets), sums_(buckets.buckets() + more, kUninitialised) {
     const size_t entries = buckets.entry_count();
     const size_t wanted = entries / (8 * CurrentThreads());
     const size_t slice = std::clamp(wanted, kSliceEntriesMin, kSliceEntriesMax<F>);
     const size_t slices = (entries + slice - 1) / slice;
+    if (slices == 0) std::fill_n(sums_.data(), buckets.buckets(), Affine<F>::Infinity());
     const size_t slices_per_task = std::max<size_t>(slices / (8 * CurrentThreads()), 1);
     SecretScratch<Edge> edges(2 * slices);
     ParallelFor(0, slices, slices_per_task, [&](size_t begin, size_t end) {
@@ -89,7 +94,8 @@ class BucketSums {
     SumEdges(edges);
   }
 
-  const Affine<F>& operator[](size_t bucket) const { return sums_[bucket]; }
+  // The sum of bucket b at place b, then uninitialised points for the use of the caller.
+  Affine<F>* points() { return sums_.data(); }
 
  private:
   // A partial sum of a bucket that crosses the border of a slice.
@@ -110,8 +116,15 @@ class BucketSums {
       if (run_end > place(b)) adder.AddRun(place(b), run_end - place(b));
     }
     adder.Sum();
-    for (size_t b = first; b <= last; ++b) {
-      if (buckets_.begin(b) == buckets_.end(b)) continue;
+    // Empty buckets between two slices belong to the one before them, or to the first.
+    const size_t place_begin = begin == 0 ? 0 : first;
+    const size_t place_end =
+        end == buckets_.entry_count() ? buckets_.buckets() : buckets_.BucketOf(static_cast<uint32_t>(end));
+    for (size_t b = place_begin; b < std::max(place_end, last + 1); ++b) {
+      if (buckets_.begin(b) == buckets_.end(b)) {
+        sums_[b] = Affine<F>::Infinity();
+        continue;
+      }
       const Affine<F>& sum = adder.points()[place(b)];
       if (buckets_.begin(b) < begin || buckets_.end(b) > end) {
         edges[b == first ? 0 : 1] = {b, sum};
@@ -155,48 +168,106 @@ class BucketSums {
 
   const Affine<F>* const bases_;
   const MsmBuckets& buckets_;
-  SecretScratch<Affine<F>> sums_;  // infinity where nothing was added
+  SecretScratch<Affine<F>> sums_;
 };
 
-// k * p for a small k.
-template <typename F>
-Xyzz<F> MulSmallVartime(const Xyzz<F>& p, size_t k) {
-  Xyzz<F> out = Xyzz<F>::Infinity();
-  for (size_t bit = std::bit_floor(k); bit != 0; bit >>= 1) {
-    out = out.Double();
-    if ((k & bit) != 0) out += p;
-  }
-  return out;
-}
+// How the buckets of a group of windows are cut into parts, each with two accumulators behind the buckets.
+struct ReductionPlan {
+  // A part costs some 40 products at its end, a bucket 12; a batch should hide its inversion, some 70.
+  static constexpr size_t kBucketsMin = 32;
+  static constexpr size_t kBucketsMax = 256;
+  static constexpr size_t kPartsPerTaskMin = 64;
+  static constexpr size_t kPartsPerTaskMax = 256;
 
-// The sum of (d + 1) * sums[first + d] over d in [begin, end).
-template <typename F>
-Xyzz<F> WeightedSum(const BucketSums<F>& sums, size_t first, size_t begin, size_t end) {
-  Xyzz<F> running = Xyzz<F>::Infinity();
-  Xyzz<F> weighted = Xyzz<F>::Infinity();
-  for (size_t d = end; d-- > begin;) {
-    running += sums[first + d];
-    weighted += running;
+  // REQUIRES: digit_max is a power of two.
+  ReductionPlan(size_t digit_max, size_t windows) : first_accumulator(windows * digit_max) {
+    const size_t tasks_wanted = 2 * CurrentThreads();
+    const size_t wanted = first_accumulator / (tasks_wanted * kPartsPerTaskMin) + 1;
+    buckets_in_part = std::min(digit_max, std::clamp(std::bit_ceil(wanted), kBucketsMin, kBucketsMax));
+    parts_in_window = digit_max / buckets_in_part;
+    parts = windows * parts_in_window;
+    parts_in_task = std::clamp((parts + tasks_wanted - 1) / tasks_wanted, kPartsPerTaskMin, kPartsPerTaskMax);
   }
-  return weighted + MulSmallVartime(running, begin);
-}
 
-// sums_of_windows[w] = the sum of d * (bucket d of window w), in parallel over windows and parts of windows.
+  size_t accumulators() const { return 2 * parts; }
+
+  size_t first_accumulator;
+  size_t buckets_in_part;  // a power of two
+  size_t parts_in_window;
+  size_t parts;
+  size_t parts_in_task;
+};
+
+// From the sums of buckets to the sums of windows. A part goes down its buckets with two accumulators, the
+// sum of the buckets so far ("running") and the sum of all running sums ("weighted"); the parts of a task go
+// in step, so that each step is a batch of additions.
 template <typename F>
-void ReduceWindows(const BucketSums<F>& sums, size_t digit_max, size_t windows, Xyzz<F>* sums_of_windows) {
-  constexpr size_t kPartMin = 256;  // a part costs some 20 additions more, for its offset
-  const size_t parts_wanted = 8 * CurrentThreads() / windows + 1;
-  const size_t part = std::max(kPartMin, (digit_max + parts_wanted - 1) / parts_wanted);
-  const size_t parts = (digit_max + part - 1) / part;
-  SecretScratch<Xyzz<F>> partial(windows * parts);
-  ParallelFor(0, partial.size(), 1, [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      const size_t d = i % parts * part;
-      partial[i] = WeightedSum(sums, i / parts * digit_max, d, std::min(d + part, digit_max));
+class WindowReducer {
+ public:
+  WindowReducer(const ReductionPlan& plan, Affine<F>* points) : plan_(plan), points_(points) {}
+
+  // sums_of_windows[w] += the sum of (d + 1) * (bucket d of window w).
+  void Reduce(Xyzz<F>* sums_of_windows) {
+    ParallelFor(0, plan_.parts, plan_.parts_in_task, [&](size_t begin, size_t end) { SumParts(begin, end); });
+    ParallelFor(0, plan_.parts / plan_.parts_in_window, 1, [&](size_t begin, size_t end) {
+      for (size_t w = begin; w < end; ++w) sums_of_windows[w] += SumOfWindow(w);
+    });
+  }
+
+ private:
+  uint32_t Running(size_t part) const { return static_cast<uint32_t>(plan_.first_accumulator + 2 * part); }
+  uint32_t Weighted(size_t part) const { return Running(part) + 1; }
+
+  void SumParts(size_t begin, size_t end) {
+    PairAdder<F> adder(2 * (end - begin));
+    SecretScratch<PointPair> pairs(2 * (end - begin), kUninitialised);
+    SecretScratch<PointPair> weighted_pairs(end - begin, kUninitialised);
+    std::fill(&points_[Running(begin)], &points_[Running(end)], Affine<F>::Infinity());
+    for (size_t step = 0; step <= plan_.buckets_in_part; ++step) {
+      // The weighted sums take what was running before this step, so they come last in the batch.
+      size_t weighted_count = 0;
+      for (size_t i = begin; step > 0 && i < end; ++i) {
+        if (NeedsAddition(Weighted(i), Running(i))) {
+          weighted_pairs[weighted_count++] = {Weighted(i), Running(i)};
+        }
+      }
+      size_t count = 0;
+      for (size_t i = begin; step < plan_.buckets_in_part && i < end; ++i) {
+        const uint32_t bucket = static_cast<uint32_t>((i + 1) * plan_.buckets_in_part - 1 - step);
+        if (step + 1 < plan_.buckets_in_part) __builtin_prefetch(&points_[bucket - 1]);
+        if (NeedsAddition(Running(i), bucket)) pairs[count++] = {Running(i), bucket};
+      }
+      std::copy(weighted_pairs.data(), weighted_pairs.data() + weighted_count, pairs.data() + count);
+      adder.Add(points_, pairs.data(), count + weighted_count);
     }
-  });
-  for (size_t i = 0; i < partial.size(); ++i) sums_of_windows[i / parts] += partial[i];
-}
+  }
+
+  // Does additions that only copy, or nothing, at once.
+  bool NeedsAddition(uint32_t target, uint32_t other) {
+    if (points_[other].IsInfinity()) return false;
+    if (!points_[target].IsInfinity()) return true;
+    points_[target] = points_[other];
+    return false;
+  }
+
+  // Part k of a window has weighted its buckets by 1, 2, ... in place of k * buckets_in_part + 1, ... + 2,
+  // ...: that many times its running sum is missing.
+  Xyzz<F> SumOfWindow(size_t window) const {
+    const size_t first = window * plan_.parts_in_window;
+    Xyzz<F> out = Xyzz<F>::Infinity(), above = Xyzz<F>::Infinity(), missing = Xyzz<F>::Infinity();
+    for (size_t k = plan_.parts_in_window; k-- > 0;) {
+      out += points_[Weighted(first + k)];
+      if (k == 0) break;
+      above += points_[Running(first + k)];
+      missing += above;
+    }
+    for (size_t doubled = 1; doubled < plan_.buckets_in_part; doubled *= 2) missing = missing.Double();
+    return out + missing;
+  }
+
+  const ReductionPlan& plan_;
+  Affine<F>* const points_;
+};
 
 }  // namespace
 
@@ -208,12 +279,14 @@ Xyzz<F> Msm(const Affine<F>* bases, const U256* scalars_plain, const uint32_t* i
   if (terms.scalar_bits() == 0) return Xyzz<F>::Infinity();
   const SignedDigits digits(options.window_bits != 0 ? options.window_bits : ChooseWindowBits(terms),
                             terms.scalar_bits());
+  const RecodedScalars recoded(scalars, terms, digits);
   SecretScratch<Xyzz<F>> sums_of_windows(digits.windows());
   for (uint32_t begin = 0; begin < digits.windows();) {
     const uint32_t end = MsmBuckets::GroupEnd(terms, digits, begin);
-    const MsmBuckets buckets(scalars, terms, digits, begin, end);
-    const BucketSums<F> sums(bases, buckets);
-    ReduceWindows(sums, digits.digit_max(), end - begin, &sums_of_windows[begin]);
+    const MsmBuckets buckets(recoded, terms, begin, end);
+    const ReductionPlan plan(digits.digit_max(), end - begin);
+    BucketSums<F> sums(bases, buckets, plan.accumulators());
+    WindowReducer<F>(plan, sums.points()).Reduce(&sums_of_windows[begin]);
     begin = end;
   }
   Xyzz<F> out = Xyzz<F>::Infinity();

@@ -14,10 +14,10 @@ constexpr uint32_t kWindowBitsMax = 18;
 constexpr size_t kGroupEntries = size_t{1} << 26;
 constexpr size_t kGroupEntriesMax = size_t{1} << 31;
 
-// Products in the field of an affine addition with shared inversion, and of the two additions (mixed and
-// full) that a bucket costs in the end.
+// Products in the field of an affine addition with shared inversion, and what a bucket costs in the end, two
+// such additions with no sorting before them, as measured against that.
 constexpr size_t kProductsPerEntry = 6;
-constexpr size_t kProductsPerBucket = 24;
+constexpr size_t kProductsPerBucket = 9;
 constexpr size_t kProductsPerWindow = 500;  // sorting and set-up of a window, measured as about 8 us
 
 using LengthCounts = std::array<uint32_t, MsmTerms::kBitsMax + 1>;
@@ -32,7 +32,7 @@ size_t EntriesOf(const MsmTerms& terms, uint32_t window_bits, uint32_t window_be
 }  // namespace
 
 // A counting sort by length, stable, chunk by chunk.
-MsmTerms::MsmTerms(const MsmScalars& scalars) : order_(scalars.n) {
+MsmTerms::MsmTerms(const MsmScalars& scalars) : order_(scalars.n, kUninitialised) {
   const size_t n = scalars.n;
   SecretScratch<uint8_t> lengths(n);
   SecretScratch<LengthCounts> places((n + kTermsPerChunk - 1) / kTermsPerChunk);
@@ -92,22 +92,29 @@ uint32_t MsmBuckets::GroupEnd(const MsmTerms& terms, const SignedDigits& digits,
   return window_end;
 }
 
+RecodedScalars::RecodedScalars(const MsmScalars& scalars, const MsmTerms& terms, const SignedDigits& digits)
+    : digits_(digits), recoded_(terms.count(), kUninitialised) {
+  ParallelFor(0, terms.count(), kTermsPerChunk, [&](size_t begin, size_t end) {
+    for (size_t j = begin; j < end; ++j) recoded_[j] = digits.Recode(scalars[terms[j]]);
+  });
+}
+
 // A counting sort by bucket: count, turn counts into first places, place. A window is one task; in the end
 // the running place of each bucket is its end.
-MsmBuckets::MsmBuckets(const MsmScalars& scalars, const MsmTerms& terms, const SignedDigits& digits,
-                       uint32_t window_begin, uint32_t window_end)
-    : ends_(size_t{window_end - window_begin} * digits.digit_max()),
-      entries_(EntriesOf(terms, digits.window_bits(), window_begin, window_end)) {
-  const uint32_t digit_max = digits.digit_max();
+MsmBuckets::MsmBuckets(const RecodedScalars& scalars, const MsmTerms& terms, uint32_t window_begin,
+                       uint32_t window_end)
+    : ends_(size_t{window_end - window_begin} * scalars.digits().digit_max(), kUninitialised),
+      entries_(EntriesOf(terms, scalars.digits().window_bits(), window_begin, window_end), kUninitialised) {
+  const uint32_t digit_max = scalars.digits().digit_max();
   const auto for_each_digit = [&](size_t w, const auto& visit) {
     const uint32_t window = static_cast<uint32_t>(w);
     uint32_t* const buckets = ends_.data() + size_t{window - window_begin} * digit_max;
-    const size_t candidates = terms.CountInWindow(window * digits.window_bits());
+    const size_t candidates = terms.CountInWindow(window * scalars.digits().window_bits());
     for (size_t j = 0; j < candidates; ++j) {
-      const uint32_t term = terms[j];
-      const int32_t digit = digits.Digit(scalars[term], window);
-      if (digit > 0) visit(buckets[digit - 1], term << 1);
-      if (digit < 0) visit(buckets[-digit - 1], term << 1 | 1);
+      const int32_t digit = scalars.Digit(j, window);
+      if (digit == 0) continue;
+      const uint32_t negative = digit < 0;
+      visit(buckets[(negative != 0 ? -digit : digit) - 1], terms[j] << 1 | negative);
     }
   };
   ParallelFor(window_begin, window_end, 1, [&](size_t begin, size_t end) {

@@ -34,6 +34,8 @@ class MsmTerms {
   // REQUIRES: scalars.n < 2^31, every scalar below 2^255; another one ends the process.
   explicit MsmTerms(const MsmScalars& scalars);
 
+  // The number of scalars that are not zero.
+  size_t count() const { return CountAtLeast(1); }
   // The length of the longest scalar in bits; 0 when all are zero.
   uint32_t scalar_bits() const { return scalar_bits_; }
   // How many scalars have at least `bits` bits, bits > 0.
@@ -52,12 +54,26 @@ class MsmTerms {
 // The window size that makes the fewest products in the field.
 uint32_t ChooseWindowBits(const MsmTerms& terms);
 
+// The scalars of the terms, in their order, as SignedDigits::Recode() gives them.
+class RecodedScalars {
+ public:
+  RecodedScalars(const MsmScalars& scalars, const MsmTerms& terms, const SignedDigits& digits);
+
+  // Digit w of the j-th term.
+  int32_t Digit(size_t j, uint32_t w) const { return digits_.DigitOfRecoded(recoded_[j], w); }
+  const SignedDigits& digits() const { return digits_; }
+
+ private:
+  const SignedDigits& digits_;
+  SecretScratch<U256> recoded_;
+};
+
 // Terms sorted into the buckets of windows [window_begin, window_end). Bucket number (w - window_begin) *
 // digit_max + d - 1 holds the terms whose digit in window w is d or -d.
 class MsmBuckets {
  public:
-  MsmBuckets(const MsmScalars& scalars, const MsmTerms& terms, const SignedDigits& digits,
-             uint32_t window_begin, uint32_t window_end);
+  MsmBuckets(const RecodedScalars& scalars, const MsmTerms& terms, uint32_t window_begin,
+             uint32_t window_end);
 
   // A term in a bucket: the number of its base, and whether its digit is negative.
   struct Entry {

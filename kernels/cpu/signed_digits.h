@@ -36,20 +36,26 @@ class SignedDigits {
   // The largest absolute value of a digit.
   uint32_t digit_max() const { return uint32_t{1} << (window_bits_ - 1); }
 
+  // The scalar with its offset, from which Digit() reads: worth keeping when all digits are wanted.
+  U256 Recode(const U256& scalar) const {
+    U256 out;
+    Add(scalar, offset_, out);  // below 2^256: scalar < 2^255, and the offset is below 2/3 of 2^scalar_bits
+    return out;
+  }
+
   // Digit w. It is zero if the window begins above bit BitLength(scalar) + 1: the windows below hold every
   // number up to 2^(bit - 1) * (1 - 1 / (2^window_bits - 1)), so shorter scalars do not carry into it.
-  int32_t Digit(const U256& scalar, uint32_t w) const {
-    U256 sum;
-    Add(scalar, offset_, sum);  // below 2^256: scalar < 2^255, and the offset is below 2/3 of 2^scalar_bits
+  int32_t DigitOfRecoded(const U256& recoded, uint32_t w) const {
     const uint32_t bit = w * window_bits_;
     const uint32_t limb = bit / 64;
     const uint32_t shift = bit % 64;
-    uint64_t field = sum.limb[limb] >> shift;
-    if (shift + window_bits_ > 64 && limb < 3) field |= sum.limb[limb + 1] << (64 - shift);
+    uint64_t field = recoded.limb[limb] >> shift;
+    if (shift + window_bits_ > 64 && limb < 3) field |= recoded.limb[limb + 1] << (64 - shift);
     field &= (uint64_t{1} << window_bits_) - 1;
     const int32_t offset = w + 1 < windows_ ? static_cast<int32_t>(digit_max()) : 0;
     return static_cast<int32_t>(field) - offset;
   }
+  int32_t Digit(const U256& scalar, uint32_t w) const { return DigitOfRecoded(Recode(scalar), w); }
 
  private:
   const uint32_t window_bits_;

@@ -8,6 +8,7 @@
 
 #include "gtest/gtest.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/field/arithmetic.h"
 #include "kernels/field/bn254_fr.h"
 #include "tests/kernels/elements.h"
 #include "tests/oracle/msm.h"
@@ -65,6 +66,19 @@ template <typename F>
 class MsmTest : public testing::Test {
  protected:
   using Point = Affine<F>;
+  ~MsmTest() override { SetArithmetic(SupportedArithmetics().back()); }
+
+  // Compares the sum with `expected` on every arithmetic that this CPU has.
+  static void Check(const std::vector<Point>& bases, const std::vector<U256>& scalars, uint32_t window_bits,
+                    const Xyzz<F>& expected, const std::string& what) {
+    for (const Arithmetic arithmetic : SupportedArithmetics()) {
+      SetArithmetic(arithmetic);
+      ASSERT_EQ(Msm<F>(bases.data(), scalars.data(), nullptr, scalars.size(), {.window_bits = window_bits}),
+                expected)
+          << what << ", " << scalars.size() << " terms, " << window_bits << " bits a window, "
+          << ArithmeticName(arithmetic);
+    }
+  }
 
   std::vector<U256> Scalars(const ScalarPattern& pattern, size_t n) {
     std::vector<U256> out;
@@ -117,10 +131,8 @@ TYPED_TEST(MsmTest, IsTheOraclesSumForEveryPatternOfScalarsAndBases) {
         const std::vector<U256> scalars = this->Scalars(pattern, n);
         const auto expected = oracle::Msm(bases.data(), scalars.data(), nullptr, n);
         for (const uint32_t window_bits : {0u, 2u, 5u}) {
-          ASSERT_EQ(Msm<TypeParam>(bases.data(), scalars.data(), nullptr, n, {.window_bits = window_bits}),
-                    expected)
-              << n << " terms, scalars: " << pattern.name << ", bases: " << bases_name << ", " << window_bits
-              << " bits a window";
+          this->Check(bases, scalars, window_bits, expected,
+                      "scalars: " + pattern.name + ", bases: " + bases_name);
         }
       }
     }
@@ -134,9 +146,8 @@ TYPED_TEST(MsmTest, DigitsAtTheTurnOfTheCarryAreExactForEveryWindowSize) {
     const std::vector<U256> scalars = {EveryDigit(c, half), EveryDigit(c, half - 1),
                                        EveryDigit(c, 2 * half - 1), RMinusOne()};
 
-    EXPECT_EQ(Msm<TypeParam>(bases.data(), scalars.data(), nullptr, 4, {.window_bits = c}),
-              oracle::Msm(bases.data(), scalars.data(), nullptr, 4))
-        << c << " bits a window";
+    this->Check(bases, scalars, c, oracle::Msm(bases.data(), scalars.data(), nullptr, 4),
+                "digits at the turn");
   }
 }
 
@@ -177,11 +188,7 @@ TYPED_TEST(MsmTest, LargeSumsOfEveryPatternAreExact) {
   for (const ScalarPattern& pattern : ScalarPatterns()) {
     const std::vector<U256> scalars = this->Scalars(pattern, n);
     ThreadArena arena(2);
-    Xyzz<TypeParam> sum;
-
-    arena.Execute([&] { sum = Msm<TypeParam>(bases.data(), scalars.data(), nullptr, n); });
-
-    ASSERT_EQ(sum, this->SumOfConsecutive(scalars)) << pattern.name;
+    arena.Execute([&] { this->Check(bases, scalars, 0, this->SumOfConsecutive(scalars), pattern.name); });
   }
 }
 
@@ -190,11 +197,8 @@ TYPED_TEST(MsmTest, WideWindowsAreSplitIntoPartsAndAddUp) {
   const auto bases = this->ConsecutiveMultiples(n);
   const std::vector<U256> scalars = this->Scalars(ScalarPatterns()[0], n);
   ThreadArena arena(4);
-  Xyzz<TypeParam> sum;
 
-  arena.Execute([&] { sum = Msm<TypeParam>(bases.data(), scalars.data(), nullptr, n, {.window_bits = 13}); });
-
-  EXPECT_EQ(sum, this->SumOfConsecutive(scalars));
+  arena.Execute([&] { this->Check(bases, scalars, 13, this->SumOfConsecutive(scalars), "uniform"); });
 }
 
 }  // namespace
