@@ -5,13 +5,22 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+
+#include "kernels/field/montgomery_x86.h"
 #endif
 
 namespace proofmill::kernels {
+
+#if defined(__x86_64__)
+namespace x86 {
+constinit std::atomic<bool> adx_chosen{false};
+}
+#endif
+
 namespace {
 
 // Relaxed: the choice guards no data. It only changes while nothing else computes.
-std::atomic<Arithmetic> current{Arithmetic::kPortable};
+constinit std::atomic<Arithmetic> current{Arithmetic::kPortable};
 
 #if defined(__x86_64__)
 
@@ -79,7 +88,7 @@ bool Supported(Arithmetic arithmetic) {
 
 std::vector<Arithmetic> SupportedArithmetics() {
   std::vector<Arithmetic> out;
-  for (const Arithmetic arithmetic : {Arithmetic::kPortable, Arithmetic::kAdx, Arithmetic::kIfma}) {
+  for (const Arithmetic arithmetic : kAllArithmetics) {
     if (Supported(arithmetic)) out.push_back(arithmetic);
   }
   return out;
@@ -87,6 +96,11 @@ std::vector<Arithmetic> SupportedArithmetics() {
 
 Arithmetic CurrentArithmetic() { return current.load(std::memory_order_relaxed); }
 
-void SetArithmetic(Arithmetic arithmetic) { current.store(arithmetic, std::memory_order_relaxed); }
+void SetArithmetic(Arithmetic arithmetic) {
+  current.store(arithmetic, std::memory_order_relaxed);
+#if defined(__x86_64__)
+  x86::adx_chosen.store(arithmetic != Arithmetic::kPortable, std::memory_order_relaxed);
+#endif
+}
 
 }  // namespace proofmill::kernels

@@ -21,6 +21,8 @@ enum class Arithmetic {
   kIfma,      // kAdx, and AVX-512 IFMA (with F, DQ, BW and VL) where eight lanes gain
 };
 
+inline constexpr Arithmetic kAllArithmetics[] = {Arithmetic::kPortable, Arithmetic::kAdx, Arithmetic::kIfma};
+
 // "portable", "adx" or "ifma".
 const char* ArithmeticName(Arithmetic arithmetic);
 

@@ -1,4 +1,4 @@
-// Fast inverses for code that may take a time that depends on the values: about an eighth of the time of
+// Inverses for code that may take a time that depends on the values: about three quarters of the time of
 // MontgomeryField::Inverse().
 
 #ifndef PROOFMILL_KERNELS_FIELD_INVERSE_H_

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 
+#include "kernels/field/divsteps_host.h"
 #include "kernels/field/limbs.h"
 #if defined(__CUDACC__)
 #include "kernels/field/divsteps.cuh"
@@ -98,19 +99,18 @@ class MontgomeryField {
   }
   PROOFMILL_HD constexpr MontgomeryField operator-() const { return Zero() - *this; }
 
-  // The product a * b * R^-1 mod p of the stored integers, by the interleaved (CIOS) method of Koc, Acar and
-  // Kaliski, 1996. The top word of p leaves two bits free, so that the running sum never needs a fifth word.
+  // The product a * b * R^-1 mod p of the stored integers.
   friend PROOFMILL_HD constexpr MontgomeryField operator*(const MontgomeryField& a,
                                                           const MontgomeryField& b) {
 #if defined(__CUDA_ARCH__)
     if (!__builtin_is_constant_evaluated()) return FromMontgomery(device::MulMod<Params>(a.value_, b.value_));
+#elif defined(__x86_64__)
+    if (!__builtin_is_constant_evaluated()) {
+      if (x86::AdxChosen()) return FromMontgomery(x86::MulModAdx<Params>(a.value_, b.value_));
+      return MultiplyOutOfLine(a, b);
+    }
 #endif
-    Accumulator t;
-    t.MulAddReduce(a.value_, b.value_.limb[0]);
-    t.MulAddReduce(a.value_, b.value_.limb[1]);
-    t.MulAddReduce(a.value_, b.value_.limb[2]);
-    t.MulAddReduce(a.value_, b.value_.limb[3]);
-    return FromMontgomery(SubtractModulusOnce(U256{{t.w0, t.w1, t.w2, t.w3}}));
+    return Multiply(a, b);
   }
   PROOFMILL_HD constexpr MontgomeryField& operator+=(const MontgomeryField& b) { return *this = *this + b; }
   PROOFMILL_HD constexpr MontgomeryField& operator-=(const MontgomeryField& b) { return *this = *this - b; }
@@ -128,24 +128,50 @@ class MontgomeryField {
     }
     return out;
   }
-  // 1 / this; 0 gives 0. On a device by division steps (about the time of 60 products), else by Fermat's
-  // little theorem (about 380 products); the exponent p - 2 is public.
+  // 1 / this; 0 gives 0. By division steps, which take the time of some 60 products on a device and 100 on a
+  // host.
   PROOFMILL_HD constexpr MontgomeryField Inverse() const {
-    constexpr U256 modulus = kModulus;
-#if defined(__CUDA_ARCH__)
     if (!__builtin_is_constant_evaluated()) {
+#if defined(__CUDA_ARCH__)
       constexpr U256 r2 = Params::kR2;
       // The inverse of x R is x^-1 R^-1: two factors R to the form, and one that the product takes away.
       constexpr MontgomeryField kR3 = FromMontgomery(r2) * FromMontgomery(r2);
       return FromMontgomery(divsteps::Inverse<Params>(value_)) * kR3;
-    }
+#else
+      return InverseByDivisionSteps();
 #endif
+    }
+    return InverseByFermat();
+  }
+  // The same by Fermat's little theorem (about 380 products). The exponent p - 2 is public.
+  PROOFMILL_HD constexpr MontgomeryField InverseByFermat() const {
+    constexpr U256 modulus = kModulus;
     U256 exponent;
     Sub(modulus, U256{{2, 0, 0, 0}}, exponent);
     return PowVartime(exponent);
   }
 
  private:
+  // By the interleaved (CIOS) method of Koc, Acar and Kaliski, 1996. The top word of p leaves two bits free,
+  // so that the running sum never needs a fifth word.
+  static PROOFMILL_HD constexpr MontgomeryField Multiply(const MontgomeryField& a, const MontgomeryField& b) {
+    Accumulator t;
+    t.MulAddReduce(a.value_, b.value_.limb[0]);
+    t.MulAddReduce(a.value_, b.value_.limb[1]);
+    t.MulAddReduce(a.value_, b.value_.limb[2]);
+    t.MulAddReduce(a.value_, b.value_.limb[3]);
+    return FromMontgomery(SubtractModulusOnce(U256{{t.w0, t.w1, t.w2, t.w3}}));
+  }
+  // (x * R)^-1 * R^2 is the stored integer of 1 / x.
+  [[gnu::noinline]] MontgomeryField InverseByDivisionSteps() const {
+    return FromMontgomery(divsteps::host::Invert(value_, Params::kR2, Params::kModulus, Params::kNegInverse));
+  }
+  // Keeps callers short where another product is the usual one.
+  [[gnu::noinline]] static MontgomeryField MultiplyOutOfLine(const MontgomeryField& a,
+                                                             const MontgomeryField& b) {
+    return Multiply(a, b);
+  }
+
   // The running sum of a product: four words, since it stays below 2p between steps.
   struct Accumulator {
     uint64_t w0 = 0, w1 = 0, w2 = 0, w3 = 0;

@@ -135,24 +135,5 @@ TEST(LanesTest, EightLanesAgreeWithTheFieldOnEdgeAndRandomValues) {
   }
 }
 
-TEST(ArithmeticTest, WhatIsSupportedRunsFromPortableUpwards) {
-  const std::vector<Arithmetic> supported = SupportedArithmetics();
-
-  ASSERT_FALSE(supported.empty());
-  EXPECT_EQ(supported.front(), Arithmetic::kPortable);
-  for (const Arithmetic arithmetic : supported)
-    EXPECT_TRUE(Supported(arithmetic)) << ArithmeticName(arithmetic);
-  EXPECT_EQ(Supported(Arithmetic::kIfma) && !Supported(Arithmetic::kAdx), false);
-}
-
-TEST(ArithmeticTest, TheBestIsChosenAtStartAndAnotherCanBe) {
-  EXPECT_EQ(CurrentArithmetic(), SupportedArithmetics().back());
-
-  SetArithmetic(Arithmetic::kPortable);
-  EXPECT_EQ(CurrentArithmetic(), Arithmetic::kPortable);
-
-  SetArithmetic(SupportedArithmetics().back());
-}
-
 }  // namespace
 }  // namespace proofmill::kernels
