@@ -4,20 +4,25 @@
 //   inverse: levels 0, 1, 2, ... with the inverse factors; natural order in, bit-reversed out;
 //   forward: the transposed network, last level first, (x, y) to (x + y, c*(x - y)); the other way round.
 //
-// A block is worked on depth first and two levels at a time, so that it stays in cache from the level on
-// where it fits. Larger blocks are spread over threads by columns, smaller ones are a task each.
+// A block is worked on depth first and several levels at a time, so that it stays in cache from the level on
+// where it fits. The columns of larger blocks are spread over threads, smaller ones are a task each.
 
 #include "kernels/cpu/ntt.h"
 
-#include <bit>
+#include <algorithm>
 #include <utility>
 
 #include "kernels/cpu/parallel.h"
+#include "kernels/field/arithmetic.h"
 
 namespace proofmill::kernels {
+
+enum class NttDomain::Transform { kInverse, kForward, kToCoset };
+
 namespace {
 
 constexpr size_t kGrain = 1024;         // elements a chunk of an element-wise loop: 20 to 80 us of work
+constexpr size_t kPassGrain = 8192;     // elements a chunk of a pass over columns: 30 to 150 us of work
 constexpr uint32_t kTaskLog2Size = 12;  // a block of 2^12 elements (128 KiB, half a millisecond) is one task
 
 // i read backwards in `bits` bits.
@@ -53,92 +58,16 @@ void ReverseOrder(Fr* values, uint32_t log2_n) {
   });
 }
 
-// One direction of the transform: its factors, two levels of butterflies, and the order of steps and
-// quarters.
-struct InverseNetwork {
-  const Fr* twiddles;
+const NttKernels& ChooseKernels([[maybe_unused]] uint32_t log2_n) {
+#if defined(__x86_64__)
+  if (CurrentArithmetic() == Arithmetic::kIfma && log2_n >= kIfmaNttKernels.leaf_log2) return kIfmaNttKernels;
+#endif
+  return kScalarNttKernels;
+}
 
-  // 1 / twiddles[block]. The bits of `block` below the highest, inverted, give the twiddle of the exponent
-  // 2^(k-1) - e for the exponent e of `block` (k bits), and w_{2^k}^(2^(k-1)) = -1.
-  Fr Factor(size_t block) const {
-    return block == 0 ? Fr::One() : -twiddles[block ^ (std::bit_floor(block) - 1)];
-  }
-  static void Butterfly(Fr& x, Fr& y, const Fr& c) {
-    const Fr t = y * c;
-    y = x - t;
-    x += t;
-  }
-  // Columns [begin, end) of the quarters of a block: level k with factor c, then level k + 1.
-  static void TwoLevels(Fr* v, size_t quarter, size_t begin, size_t end, const Fr& c, const Fr& c0,
-                        const Fr& c1) {
-    for (size_t i = begin; i < end; ++i) {
-      Fr x0 = v[i], x1 = v[i + quarter], x2 = v[i + 2 * quarter], x3 = v[i + 3 * quarter];
-      Butterfly(x0, x2, c);
-      Butterfly(x1, x3, c);
-      Butterfly(x0, x1, c0);
-      Butterfly(x2, x3, c1);
-      v[i] = x0, v[i + quarter] = x1, v[i + 2 * quarter] = x2, v[i + 3 * quarter] = x3;
-    }
-  }
-  template <typename Step, typename Quarters>
-  static void InOrder(const Step& step, const Quarters& quarters) {
-    step();
-    quarters();
-  }
-};
-
-struct ForwardNetwork {
-  const Fr* twiddles;
-
-  Fr Factor(size_t block) const { return twiddles[block]; }
-  static void Butterfly(Fr& x, Fr& y, const Fr& c) {
-    const Fr t = x - y;
-    x += y;
-    y = t * c;
-  }
-  // The same, level k + 1 first.
-  static void TwoLevels(Fr* v, size_t quarter, size_t begin, size_t end, const Fr& c, const Fr& c0,
-                        const Fr& c1) {
-    for (size_t i = begin; i < end; ++i) {
-      Fr x0 = v[i], x1 = v[i + quarter], x2 = v[i + 2 * quarter], x3 = v[i + 3 * quarter];
-      Butterfly(x0, x1, c0);
-      Butterfly(x2, x3, c1);
-      Butterfly(x0, x2, c);
-      Butterfly(x1, x3, c);
-      v[i] = x0, v[i + quarter] = x1, v[i + 2 * quarter] = x2, v[i + 3 * quarter] = x3;
-    }
-  }
-  template <typename Step, typename Quarters>
-  static void InOrder(const Step& step, const Quarters& quarters) {
-    quarters();
-    step();
-  }
-};
-
-// All levels of the 2^log2_size elements of block number `block` of its level.
-template <typename Network>
-void TransformBlock(const Network& network, Fr* v, uint32_t log2_size, size_t block) {
-  if (log2_size == 0) return;
-  const Fr c = network.Factor(block);
-  if (log2_size == 1) return Network::Butterfly(v[0], v[1], c);
-  const size_t quarter = size_t{1} << (log2_size - 2);
-  const Fr c0 = network.Factor(2 * block), c1 = network.Factor(2 * block + 1);
-  const bool one_task = log2_size <= kTaskLog2Size;
-  const auto step = [&] {
-    if (one_task) return Network::TwoLevels(v, quarter, 0, quarter, c, c0, c1);
-    ParallelFor(0, quarter, kGrain,
-                [&](size_t begin, size_t end) { Network::TwoLevels(v, quarter, begin, end, c, c0, c1); });
-  };
-  const auto transform_quarters = [&](size_t begin, size_t end) {
-    for (size_t i = begin; i < end; ++i) {
-      TransformBlock(network, v + i * quarter, log2_size - 2, 4 * block + i);
-    }
-  };
-  const auto quarters = [&] {
-    if (one_task) return transform_quarters(0, 4);
-    ParallelFor(0, 4, 1, transform_quarters);
-  };
-  Network::InOrder(step, quarters);
+// Half of the bits of a place, and so many that a leaf lies in one row.
+uint32_t LowBits(uint32_t log2_n, const NttKernels& kernels) {
+  return std::min(log2_n, std::max(log2_n / 2, kernels.leaf_log2));
 }
 
 Fr InverseOfSize(uint32_t log2_n) { return Fr::FromUint64(uint64_t{1} << log2_n).Inverse(); }
@@ -149,33 +78,86 @@ Fr CosetShift(uint32_t log2_n) {
   return log2_n < kFrTwoAdicity ? FrRootOfUnity(log2_n + 1) : Fr::FromUint64(25);
 }
 
-// A place is read as (high, low), low having half of the bits; read backwards, the low part is the high one.
+// Inverse passes come before the blocks inside, forward passes after them, a leaf does what is between.
+struct NttDomain::Walk {
+  Transform transform;
+  const NttKernels& kernels;
+  NttFactors factors;
+  NttCoset coset;
+  uint32_t domain_log2;
+
+  void Leaf(const NttBlock& b) const {
+    switch (transform) {
+      case Transform::kInverse:
+        return kernels.inverse_leaf(factors, b);
+      case Transform::kForward:
+        return kernels.forward_leaf(factors, b, b.log2_size == domain_log2);
+      case Transform::kToCoset:
+        return kernels.coset_leaf(factors, coset, b, b.log2_size == domain_log2);
+    }
+  }
+
+  // All levels of a block.
+  void Block(const NttBlock& b) const {
+    if (b.log2_size <= kernels.leaf_log2) return Leaf(b);
+    const uint32_t levels_above_leaf = b.log2_size - kernels.leaf_log2;
+    const uint32_t passes = (levels_above_leaf + kernels.pass_levels_max - 1) / kernels.pass_levels_max;
+    const uint32_t levels = (levels_above_leaf + passes - 1) / passes;
+    const bool one_task = b.log2_size <= kTaskLog2Size;
+    const auto for_columns = [&](const auto& pass) {
+      const size_t columns = size_t{1} << (b.log2_size - levels);
+      if (one_task) return pass(0, columns);
+      ParallelFor(0, columns, kPassGrain >> levels, pass);
+    };
+    if (transform != Transform::kForward) {
+      for_columns([&](size_t begin, size_t end) { kernels.inverse_pass(factors, b, levels, begin, end); });
+    }
+    const auto blocks_inside = [&](size_t begin, size_t end) {
+      const uint32_t log2_size = b.log2_size - levels;
+      for (size_t i = begin; i < end; ++i) {
+        Block({b.values + (i << log2_size), log2_size, (b.block << levels) + i});
+      }
+    };
+    if (one_task) {
+      blocks_inside(0, size_t{1} << levels);
+    } else {
+      ParallelFor(0, size_t{1} << levels, 1, blocks_inside);
+    }
+    if (transform != Transform::kInverse) {
+      const bool last = b.log2_size == domain_log2;
+      for_columns(
+          [&](size_t begin, size_t end) { kernels.forward_pass(factors, b, levels, last, begin, end); });
+    }
+  }
+};
+
+// A place is read as (high, low); read backwards, the low part is the high one.
 NttDomain::NttDomain(uint32_t log2_n)
     : log2_n_(log2_n),
-      low_bits_(log2_n / 2),
-      twiddles_(PowersInBitReversedOrder(FrRootOfUnity(log2_n), log2_n == 0 ? 0 : log2_n - 1, Fr::One())),
-      coset_high_(PowersInBitReversedOrder(CosetShift(log2_n), log2_n - low_bits_, InverseOfSize(log2_n))) {
+      kernels_(ChooseKernels(log2_n)),
+      low_bits_(LowBits(log2_n, kernels_)),
+      minus_one_(-Fr::FromUint64(kernels_.factor_scale)),
+      twiddles_(PowersInBitReversedOrder(FrRootOfUnity(log2_n), log2_n == 0 ? 0 : log2_n - 1, -minus_one_)),
+      coset_high_(PowersInBitReversedOrder(CosetShift(log2_n), log2_n - low_bits_,
+                                           -minus_one_ * InverseOfSize(log2_n))) {
   Fr low_base = CosetShift(log2_n);
   for (uint32_t i = low_bits_; i < log2_n; ++i) low_base = low_base.Square();
-  coset_low_ = PowersInBitReversedOrder(low_base, low_bits_, Fr::One());
+  coset_low_ = PowersInBitReversedOrder(low_base, low_bits_, -minus_one_);
 }
 
-void NttDomain::InverseToBitReversed(Fr* values) const {
-  TransformBlock(InverseNetwork{twiddles_.data()}, values, log2_n_, 0);
+void NttDomain::Run(Transform transform, Fr* values) const {
+  Walk{transform, kernels_, {twiddles_.data(), minus_one_}, coset(), log2_n_}.Block({values, log2_n_, 0});
 }
 
-void NttDomain::ForwardFromBitReversed(Fr* values) const {
-  TransformBlock(ForwardNetwork{twiddles_.data()}, values, log2_n_, 0);
-}
+void NttDomain::InverseToBitReversed(Fr* values) const { Run(Transform::kInverse, values); }
+
+void NttDomain::ForwardFromBitReversed(Fr* values) const { Run(Transform::kForward, values); }
+
+void NttDomain::ValuesToCoset(Fr* values) const { Run(Transform::kToCoset, values); }
 
 void NttDomain::ScaleToCosetFromBitReversed(Fr* values) const {
-  const size_t row = size_t{1} << low_bits_;
-  const size_t rows_per_chunk = row < kGrain ? kGrain / row : 1;
-  ParallelFor(0, coset_high_.size(), rows_per_chunk, [&](size_t begin, size_t end) {
-    for (size_t high = begin; high < end; ++high) {
-      for (size_t low = 0; low < row; ++low) values[high * row + low] *= coset_high_[high] * coset_low_[low];
-    }
-  });
+  ParallelFor(0, size(), kGrain,
+              [&](size_t begin, size_t end) { kernels_.scale(coset(), begin, end - begin, values + begin); });
 }
 
 void NttDomain::Forward(Fr* values) const {

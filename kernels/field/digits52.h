@@ -47,6 +47,13 @@ template <typename Params>
 consteval Digits MultipleOfSquaredModulus(uint32_t k) {
   return MultiplyDigits(ToDigits(Params::kModulus), ToDigits(Params::kModulus), k);
 }
+// 2^260 - p.
+template <typename Params>
+consteval Digits ComplementOfModulus() {
+  Digits out = ToDigits(Params::kModulus);
+  for (int i = 0; i < kLimbs; ++i) out.limb[i] = (out.limb[i] ^ kLimbMask) + static_cast<uint64_t>(i == 0);
+  return out;  // the lowest limb of p is not zero: no carry
+}
 // 2^e mod p.
 template <typename Params>
 consteval U256 PowerOfTwoModulo(uint32_t e) {

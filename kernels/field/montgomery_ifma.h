@@ -2,21 +2,22 @@
 //
 // An operand is five vectors, vector j holding limb j (weight 2^(52j)) of the number of each lane. Numbers
 // are reduced lazily, and what is known of them stands in their type:
-//   Tight<P, k>  lanes in [0, k*p), limbs in [0, 2^52): what products and stores take;
-//   Loose<P, k>  lanes in [0, k*p), limbs any signed 64-bit numbers: what sums and products give; Tighten()
-//                propagates the carries.
-//   Wide<P, k>   lanes in [0, k*p^2), ten loose limbs: products before their reduction, so that several can
-//   be
-//                added up first.
-// k is a compile-time constant, so an expression that could overflow does not compile:
-//   value  p < 2^254 and kBoundMax * p < 2^260: five limbs hold what five limbs must hold;
-//   limb   a product has limbs below 2^57 (20 terms below 2^52 and a carry) and counts as 2p, a loaded number
-//          limbs below 2^52 and counts as p: with k <= 84, limbs stay below 84/2 * 2^57 < 2^63.
+//   Tight<P, k>    lanes in [0, k*p), limbs in [0, 2^52): what products and stores take;
+//   Loose<P, k>    lanes in [0, k*p), limbs of any sign, below (24k - 1) * 2^52 in magnitude: what sums and
+//                  products give; Tighten() propagates the carries;
+//   Wide<P, k, n>  lanes in [0, k*p^2), ten limbs: sums of n products before their one reduction.
+// k and n are compile-time constants, so an expression that could overflow does not compile:
+//   value  kBoundMax * p < 2^260: five limbs hold what five limbs must hold;
+//   limb   (in units of 2^52) 84 * 24 < 2^11. Sums add the bounds of their terms, differences also a limb of
+//   a
+//          constant, below 1: 24a - 1 + 24b - 1 + 1 = 24(a + b) - 1. A product has at most 9 terms below 1 in
+//          a limb, a sum of n of them at most 10n with the constants of differences. The reduction adds 9 and
+//          a carry: at most 10n + 10, which is below the 47 of Loose<P, 2> if n <= 3.
 //
 // Montgomery factor: a product gives a*b / 2^260 mod p, not / 2^256 as MontgomeryField's. Linear maps work on
 // the integers of MontgomeryField as they stand, if their constant factors are c * 2^260 mod p: that integer
-// is MontgomeryField(c * 16). Elsewhere multiply by PowerOfTwo<P, 264>() on the way in and by
-// PowerOfTwo<P, 256>() on the way out.
+// is MontgomeryField(c * 16), and Times16() makes it on the fly. Elsewhere multiply by PowerOfTwo<P, 264>()
+// on the way in and by PowerOfTwo<P, 256>() on the way out.
 //
 // No instruction of this file may reach a CPU that lacks it. It is included by translation units that are
 // compiled for AVX-512 alone (cmake/ProofmillIfma.cmake), whose functions run behind
@@ -80,9 +81,10 @@ struct Loose {
   }
 };
 
-template <typename Params, uint32_t kBound>
+template <typename Params, uint32_t kBound, uint32_t kTerms>
 struct Wide {
   static_assert(kBound >= 1 && kBound <= kBoundMax, "Reduce() would give more than 2p");
+  static_assert(kTerms >= 1 && kTerms <= 3, "Reduce() would give limbs beyond those of a Loose");
   Vector limb[2 * kLimbs];
 };
 
@@ -252,12 +254,12 @@ template <template <typename, uint32_t> typename A, typename Params, uint32_t kA
 PROOFMILL_IFMA_INLINE auto Double(const A<Params, kA>& a) {
   return a + a;
 }
-// kA * p - a.
-template <template <typename, uint32_t> typename A, typename Params, uint32_t kA>
-PROOFMILL_IFMA_INLINE Loose<Params, kA> Negate(const A<Params, kA>& a) {
-  constexpr Digits multiple = MultipleOfModulus<Params>(kA);
-  Loose<Params, kA> out;
-  for (int j = 0; j < kLimbs; ++j) out.limb[j] = _mm512_sub_epi64(Broadcast(multiple.limb[j]), a.limb[j]);
+// kBound * p - x.
+template <typename Params, uint32_t kBound>
+PROOFMILL_IFMA_INLINE Loose<Params, kBound> Negate(const Tight<Params, kBound>& x) {
+  constexpr Digits multiple = MultipleOfModulus<Params>(kBound);
+  Loose<Params, kBound> out;
+  for (int j = 0; j < kLimbs; ++j) out.limb[j] = _mm512_sub_epi64(Broadcast(multiple.limb[j]), x.limb[j]);
   return out;
 }
 
@@ -276,12 +278,21 @@ PROOFMILL_IFMA_INLINE Tight<Params, kBound> Tighten(const Loose<Params, kBound>&
   return out;
 }
 
+// 16 * x. The way from factors times 2^256 to products times 2^256: 16*a * b / 2^260 = a * b / 2^256.
+template <typename Params, uint32_t kBound>
+PROOFMILL_IFMA_INLINE Tight<Params, 16 * kBound> Times16(const Tight<Params, kBound>& x) {
+  Loose<Params, 16 * kBound> out;
+  for (int j = 0; j < kLimbs; ++j) out.limb[j] = _mm512_slli_epi64(x.limb[j], 4);
+  return Tighten(out);
+}
+
 // ---- Products.
 
 // a * b, as the integer.
 template <typename Params, uint32_t kA, uint32_t kB>
-PROOFMILL_IFMA_INLINE Wide<Params, kA * kB> MulWide(const Tight<Params, kA>& a, const Tight<Params, kB>& b) {
-  Wide<Params, kA * kB> t;
+PROOFMILL_IFMA_INLINE Wide<Params, kA * kB, 1> MulWide(const Tight<Params, kA>& a,
+                                                       const Tight<Params, kB>& b) {
+  Wide<Params, kA * kB, 1> t;
   for (Vector& limb : t.limb) limb = _mm512_setzero_si512();
 #pragma GCC unroll 5
   for (int i = 0; i < kLimbs; ++i) {
@@ -296,8 +307,8 @@ PROOFMILL_IFMA_INLINE Wide<Params, kA * kB> MulWide(const Tight<Params, kA>& a, 
 // a^2: the ten products of different limbs once, doubled by doubling a limb (it has 12 bits to spare, but a
 // product reads 52: so the sum is doubled).
 template <typename Params, uint32_t kA>
-PROOFMILL_IFMA_INLINE Wide<Params, kA * kA> SquareWide(const Tight<Params, kA>& a) {
-  Wide<Params, kA * kA> t;
+PROOFMILL_IFMA_INLINE Wide<Params, kA * kA, 1> SquareWide(const Tight<Params, kA>& a) {
+  Wide<Params, kA * kA, 1> t;
   for (Vector& limb : t.limb) limb = _mm512_setzero_si512();
 #pragma GCC unroll 5
   for (int i = 0; i < kLimbs; ++i) {
@@ -315,17 +326,19 @@ PROOFMILL_IFMA_INLINE Wide<Params, kA * kA> SquareWide(const Tight<Params, kA>& 
   return t;
 }
 
-template <typename Params, uint32_t kA, uint32_t kB>
-PROOFMILL_IFMA_INLINE Wide<Params, kA + kB> operator+(const Wide<Params, kA>& a, const Wide<Params, kB>& b) {
-  Wide<Params, kA + kB> out;
+template <typename Params, uint32_t kA, uint32_t kB, uint32_t kM, uint32_t kN>
+PROOFMILL_IFMA_INLINE Wide<Params, kA + kB, kM + kN> operator+(const Wide<Params, kA, kM>& a,
+                                                               const Wide<Params, kB, kN>& b) {
+  Wide<Params, kA + kB, kM + kN> out;
   for (int j = 0; j < 2 * kLimbs; ++j) out.limb[j] = _mm512_add_epi64(a.limb[j], b.limb[j]);
   return out;
 }
 // a - b + kB * p^2.
-template <typename Params, uint32_t kA, uint32_t kB>
-PROOFMILL_IFMA_INLINE Wide<Params, kA + kB> operator-(const Wide<Params, kA>& a, const Wide<Params, kB>& b) {
+template <typename Params, uint32_t kA, uint32_t kB, uint32_t kM, uint32_t kN>
+PROOFMILL_IFMA_INLINE Wide<Params, kA + kB, kM + kN> operator-(const Wide<Params, kA, kM>& a,
+                                                               const Wide<Params, kB, kN>& b) {
   constexpr Digits multiple = MultipleOfSquaredModulus<Params>(kB);
-  Wide<Params, kA + kB> out;
+  Wide<Params, kA + kB, kM + kN> out;
   for (int j = 0; j < 2 * kLimbs; ++j) {
     out.limb[j] = _mm512_add_epi64(_mm512_sub_epi64(a.limb[j], b.limb[j]), Broadcast(multiple.limb[j]));
   }
@@ -335,10 +348,10 @@ PROOFMILL_IFMA_INLINE Wide<Params, kA + kB> operator-(const Wide<Params, kA>& a,
 // t / 2^260 mod p, below 2p, by Montgomery's reduction, one limb after another (Montgomery, 1985): the result
 // is (t + m*p) / 2^260 with m < 2^260, and t < 84 * p^2 < 2^260 * p. A limb t[i] that is to vanish is not
 // computed: with m_i*p[0] it becomes the next multiple of 2^52, so that ceil(t[i] / 2^52) goes on.
-template <typename Params, uint32_t kBound>
-PROOFMILL_IFMA_INLINE Loose<Params, 2> Reduce(const Wide<Params, kBound>& wide) {
+template <typename Params, uint32_t kBound, uint32_t kTerms>
+PROOFMILL_IFMA_INLINE Loose<Params, 2> Reduce(const Wide<Params, kBound, kTerms>& wide) {
   constexpr Digits p = ToDigits(Params::kModulus);
-  static_assert(kLimbBits * kLimbs == 260 && MultipleOfModulus<Params>(kBoundMax).limb[kLimbs] == 0);
+  static_assert(MultipleOfModulus<Params>(kBoundMax).limb[kLimbs] == 0, "84 * p must be below 2^260");
   const Vector mask = Broadcast(kLimbMask);
   const Vector negative_inverse = Broadcast(Params::kNegInverse & kLimbMask);
   const Vector zero = _mm512_setzero_si512();
@@ -347,10 +360,13 @@ PROOFMILL_IFMA_INLINE Loose<Params, 2> Reduce(const Wide<Params, kBound>& wide) 
 #pragma GCC unroll 5
   for (int i = 0; i < kLimbs; ++i) {
     const Vector m = MulLow(zero, t[i], negative_inverse);
-    t[i + 1] = _mm512_add_epi64(t[i + 1], _mm512_srai_epi64(_mm512_add_epi64(t[i], mask), kLimbBits));
-    t[i + 1] = MulHigh(t[i + 1], m, Broadcast(p.limb[0]));
+    // t[i + 1] is what the next step waits for: its two products run side by side.
+    const Vector carry = _mm512_srai_epi64(_mm512_add_epi64(t[i], mask), kLimbBits);
+    const Vector low = MulLow(carry, m, Broadcast(p.limb[1]));
+    t[i + 1] = _mm512_add_epi64(MulHigh(t[i + 1], m, Broadcast(p.limb[0])), low);
+    t[i + 2] = MulHigh(t[i + 2], m, Broadcast(p.limb[1]));
 #pragma GCC unroll 5
-    for (int j = 1; j < kLimbs; ++j) {
+    for (int j = 2; j < kLimbs; ++j) {
       t[i + j] = MulLow(t[i + j], m, Broadcast(p.limb[j]));
       t[i + j + 1] = MulHigh(t[i + j + 1], m, Broadcast(p.limb[j]));
     }
@@ -373,51 +389,63 @@ PROOFMILL_IFMA_INLINE Loose<Params, 2> Square(const Tight<Params, kA>& a) {
 
 // ---- Full reduction, comparisons, choices.
 
-// x - q*p for q = floor(x / p) or one less, from the top limb alone: below p + 2^210 and so below 2p.
+// x - q*p for q = floor(x / p) or one less, with carries propagated: below p + 2^223, and so below 2p.
+//
+// q comes from the top limb alone. Propagating carries would change it by less than 2^12, since limbs are
+// below 2^63; so t = max(limb[4] - 2^12, 0) has t * 2^208 <= x < (t + 2^13) * 2^208. With f = floor(2^304 /
+// p), t * f / 2^96 is at most x / p, and below it by less than (2^13 * 2^208) / p + t / 2^96 < 2^-31. The
+// multiple is subtracted by adding q * (2^260 - p), modulo 2^260.
 template <typename Params, uint32_t kBound>
-PROOFMILL_IFMA_INLINE Tight<Params, 2> ReduceBelowTwice(const Tight<Params, kBound>& x) {
+PROOFMILL_IFMA_INLINE Tight<Params, 2> ReduceBelowTwice(const Loose<Params, kBound>& x) {
   if constexpr (kBound <= 2) {
-    return Relax<2>(x);
+    return Tighten(Relax<2>(x));
   } else {
-    // x = top * 2^208 + less, so top * factor / 2^96 is below x / p by at most 2^-44 + 2^208 / p.
-    static_assert(QuotientFactor<Params>() <= kLimbMask);
-    constexpr Digits p = ToDigits(Params::kModulus);
+    constexpr uint64_t kFactor = QuotientFactor<Params>();
+    static_assert(kFactor <= kLimbMask);
+    constexpr Digits complement = ComplementOfModulus<Params>();
     const Vector zero = _mm512_setzero_si512();
-    const Vector quotient = _mm512_srli_epi64(
-        MulHigh(zero, x.limb[kLimbs - 1], Broadcast(QuotientFactor<Params>())), 304 - 208 - kLimbBits);
+    const Vector top = _mm512_max_epi64(_mm512_sub_epi64(x.limb[kLimbs - 1], Broadcast(1 << 12)), zero);
+    const Vector q = _mm512_srli_epi64(MulHigh(zero, top, Broadcast(kFactor)), 304 - 208 - kLimbBits);
     Loose<Params, 2> out;
     for (int j = 0; j < kLimbs; ++j) {
-      Vector multiple = MulLow(zero, quotient, Broadcast(p.limb[j]));
-      if (j > 0) multiple = MulHigh(multiple, quotient, Broadcast(p.limb[j - 1]));
-      out.limb[j] = _mm512_sub_epi64(x.limb[j], multiple);
+      out.limb[j] = MulLow(x.limb[j], q, Broadcast(complement.limb[j]));
+      if (j > 0) out.limb[j] = MulHigh(out.limb[j], q, Broadcast(complement.limb[j - 1]));
     }
-    return Tighten(out);
+    Tight<Params, 2> tight = Tighten(out);
+    tight.limb[kLimbs - 1] = _mm512_and_si512(tight.limb[kLimbs - 1], Broadcast(kLimbMask));
+    return tight;
   }
 }
 
 // The representative in [0, p).
-template <typename Params, uint32_t kBound>
-PROOFMILL_IFMA_INLINE Tight<Params, 1> Canonical(const Tight<Params, kBound>& x) {
+template <typename Params>
+PROOFMILL_IFMA_INLINE Tight<Params, 1> SubtractModulusOnce(const Tight<Params, 2>& x) {
   constexpr Digits p = ToDigits(Params::kModulus);
-  const Tight<Params, 2> below_twice = ReduceBelowTwice(x);
   const Vector mask = Broadcast(kLimbMask);
   Tight<Params, 1> out;
   Vector borrow = _mm512_setzero_si512();
   Vector difference = borrow;
   for (int j = 0; j < kLimbs; ++j) {
-    difference = _mm512_sub_epi64(below_twice.limb[j], Broadcast(p.limb[j]));
+    difference = _mm512_sub_epi64(x.limb[j], Broadcast(p.limb[j]));
     if (j > 0) difference = _mm512_add_epi64(difference, borrow);
     borrow = _mm512_srai_epi64(difference, kLimbBits);
     out.limb[j] = _mm512_and_si512(difference, mask);
   }
   const Mask below = _mm512_movepi64_mask(difference);
-  for (int j = 0; j < kLimbs; ++j)
-    out.limb[j] = _mm512_mask_mov_epi64(out.limb[j], below, below_twice.limb[j]);
+  for (int j = 0; j < kLimbs; ++j) out.limb[j] = _mm512_mask_mov_epi64(out.limb[j], below, x.limb[j]);
   return out;
 }
 template <typename Params, uint32_t kBound>
 PROOFMILL_IFMA_INLINE Tight<Params, 1> Canonical(const Loose<Params, kBound>& x) {
-  return Canonical(Tighten(x));
+  return SubtractModulusOnce(ReduceBelowTwice(x));
+}
+template <typename Params, uint32_t kBound>
+PROOFMILL_IFMA_INLINE Tight<Params, 1> Canonical(const Tight<Params, kBound>& x) {
+  if constexpr (kBound <= 2) {
+    return SubtractModulusOnce(Relax<2>(x));
+  } else {
+    return Canonical(ToLoose(x));
+  }
 }
 
 // The lanes in which a == b.

@@ -6,6 +6,7 @@
 #include "kernels/field/bn254_fq.h"
 #include "kernels/field/bn254_fq2.h"
 #include "kernels/field/bn254_fr.h"
+#include "tests/bench/paths.h"
 #include "tests/kernels/elements.h"
 
 namespace proofmill::kernels {
@@ -57,17 +58,19 @@ void FieldInverse(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(x = x.Inverse());
 }
 
-BENCHMARK(FieldMulLatency<Fr>)->Name("Field/Fr/mul_latency");
-BENCHMARK(FieldMulThroughput<Fr>)->Name("Field/Fr/mul_throughput");
-BENCHMARK(FieldMulLatency<Fq>)->Name("Field/Fq/mul_latency");
-BENCHMARK(FieldMulThroughput<Fq>)->Name("Field/Fq/mul_throughput");
-BENCHMARK(FieldSquare<Fq>)->Name("Field/Fq/square");
-BENCHMARK(FieldAdd<Fq>)->Name("Field/Fq/add");
-BENCHMARK(FieldInverse<Fq>)->Name("Field/Fq/inverse");
-BENCHMARK(FieldMulLatency<Fq2>)->Name("Field/Fq2/mul_latency");
-BENCHMARK(FieldSquare<Fq2>)->Name("Field/Fq2/square");
-BENCHMARK(FieldMulLatency<Fq12>)->Name("Field/Fq12/mul_latency");
-BENCHMARK(FieldSquare<Fq12>)->Name("Field/Fq12/square");
+[[maybe_unused]] const bool registered[] = {
+    RegisterForEachArithmetic("Field/Fr/mul_latency", FieldMulLatency<Fr>),
+    RegisterForEachArithmetic("Field/Fr/mul_throughput", FieldMulThroughput<Fr>),
+    RegisterForEachArithmetic("Field/Fq/mul_latency", FieldMulLatency<Fq>),
+    RegisterForEachArithmetic("Field/Fq/mul_throughput", FieldMulThroughput<Fq>),
+    RegisterForEachArithmetic("Field/Fq/square", FieldSquare<Fq>),
+    RegisterForEachArithmetic("Field/Fq/add", FieldAdd<Fq>),
+    RegisterForEachArithmetic("Field/Fq/inverse", FieldInverse<Fq>),
+    RegisterForEachArithmetic("Field/Fq2/mul_latency", FieldMulLatency<Fq2>),
+    RegisterForEachArithmetic("Field/Fq2/square", FieldSquare<Fq2>),
+    RegisterForEachArithmetic("Field/Fq12/mul_latency", FieldMulLatency<Fq12>),
+    RegisterForEachArithmetic("Field/Fq12/square", FieldSquare<Fq12>),
+};
 
 }  // namespace
 }  // namespace proofmill::kernels

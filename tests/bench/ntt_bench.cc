@@ -6,6 +6,8 @@
 #include "benchmark/benchmark.h"
 #include "kernels/cpu/gather.h"
 #include "kernels/cpu/ntt.h"
+#include "kernels/cpu/pointwise.h"
+#include "tests/bench/paths.h"
 #include "tests/bench/threads.h"
 #include "tests/kernels/elements.h"
 
@@ -28,19 +30,15 @@ void Ntt(benchmark::State& state) {
   RunInArena(state, [&] { (domain.*kTransform)(values.data()); });
 }
 
-// The three steps that the H polynomial needs for each of A, B and C.
-void NttToCoset(benchmark::State& state) {
-  const NttDomain domain(Log2Size(state));
-  std::vector<Fr> values = RandomVector(domain.size());
-  RunInArena(state, [&] {
-    domain.InverseToBitReversed(values.data());
-    domain.ScaleToCosetFromBitReversed(values.data());
-    domain.ForwardFromBitReversed(values.data());
-  });
-}
-
 void NttTables(benchmark::State& state) {
   RunInArena(state, [&] { benchmark::DoNotOptimize(NttDomain(Log2Size(state))); });
+}
+
+void Products(benchmark::State& state) {
+  const size_t n = size_t{1} << Log2Size(state);
+  const std::vector<Fr> a = RandomVector(n);
+  std::vector<Fr> out = a;
+  RunInArena(state, [&] { PointwiseMul(a.data(), out.data(), out.data(), n); });
 }
 
 // Four terms a row, columns at random.
@@ -62,12 +60,16 @@ void Gather(benchmark::State& state) {
 
 void Sizes(benchmark::internal::Benchmark* bench) { SizesAndThreads(bench, {12, 16, 18, 20}); }
 
-BENCHMARK(Ntt<&NttDomain::InverseToBitReversed>)->Name("Ntt/inverse_to_bit_reversed")->Apply(Sizes);
-BENCHMARK(Ntt<&NttDomain::ScaleToCosetFromBitReversed>)->Name("Ntt/scale_to_coset")->Apply(Sizes);
-BENCHMARK(Ntt<&NttDomain::ForwardFromBitReversed>)->Name("Ntt/forward_from_bit_reversed")->Apply(Sizes);
-BENCHMARK(NttToCoset)->Name("Ntt/values_to_coset")->Apply(Sizes);
-BENCHMARK(NttTables)->Name("Ntt/tables")->Apply(Sizes);
-BENCHMARK(Gather)->Name("Gather/4_terms_a_row")->Apply(Sizes);
+[[maybe_unused]] const bool registered[] = {
+    RegisterForEachArithmetic("Ntt/inverse_to_bit_reversed", Ntt<&NttDomain::InverseToBitReversed>, Sizes),
+    RegisterForEachArithmetic("Ntt/scale_to_coset", Ntt<&NttDomain::ScaleToCosetFromBitReversed>, Sizes),
+    RegisterForEachArithmetic("Ntt/forward_from_bit_reversed", Ntt<&NttDomain::ForwardFromBitReversed>,
+                              Sizes),
+    RegisterForEachArithmetic("Ntt/values_to_coset", Ntt<&NttDomain::ValuesToCoset>, Sizes),
+    RegisterForEachArithmetic("Ntt/tables", NttTables, Sizes),
+    RegisterForEachArithmetic("Pointwise/mul", Products, Sizes),
+    RegisterForEachArithmetic("Gather/4_terms_a_row", Gather, Sizes),
+};
 
 }  // namespace
 }  // namespace proofmill::kernels

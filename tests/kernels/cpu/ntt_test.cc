@@ -1,10 +1,14 @@
 #include "kernels/cpu/ntt.h"
 
 #include <cstdint>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/field/arithmetic.h"
+#include "tests/kernels/arithmetic_scope.h"
 #include "tests/kernels/elements.h"
 #include "tests/oracle/dft.h"
 
@@ -33,14 +37,21 @@ std::vector<Fr> BitReversed(const std::vector<Fr>& v, uint32_t log2_n) {
   return out;
 }
 
-class NttTest : public testing::TestWithParam<uint32_t> {
+// Every size under every arithmetic that this CPU has.
+class NttTest : public testing::TestWithParam<std::tuple<Arithmetic, uint32_t>> {
  protected:
-  uint32_t log2_n() const { return GetParam(); }
+  uint32_t log2_n() const { return std::get<1>(GetParam()); }
   size_t n() const { return size_t{1} << log2_n(); }
 
-  const NttDomain domain_{GetParam()};
-  const std::vector<Fr> coefficients_ = RandomVector(size_t{1} << GetParam(), GetParam());
+  const ArithmeticScope scope_{std::get<0>(GetParam())};
+  const NttDomain domain_{log2_n()};
+  const std::vector<Fr> coefficients_ = RandomVector(n(), log2_n());
 };
+
+std::string ArithmeticAndSize(const testing::TestParamInfo<NttTest::ParamType>& info) {
+  return std::string(ArithmeticName(std::get<0>(info.param))) + "_log2_" +
+         std::to_string(std::get<1>(info.param));
+}
 
 class NaiveNttTest : public NttTest {};
 
@@ -120,6 +131,33 @@ TEST_P(NttTest, TheThreeStepsMoveValuesToTheOddRootsOfTheDoubledDomain) {
   for (size_t i = 0; i < n(); ++i) ASSERT_EQ(values[i], doubled[2 * i + 1]) << "place " << i;
 }
 
+TEST_P(NttTest, ValuesToCosetIsTheThreeStepsInOne) {
+  std::vector<Fr> values = coefficients_;
+  std::vector<Fr> expected = coefficients_;
+
+  domain_.ValuesToCoset(values.data());
+
+  domain_.InverseToBitReversed(expected.data());
+  domain_.ScaleToCosetFromBitReversed(expected.data());
+  domain_.ForwardFromBitReversed(expected.data());
+  EXPECT_EQ(values, expected);
+}
+
+// Sums that take every carry and every lazy number to its bound.
+TEST_P(NaiveNttTest, VectorsOfOneEdgeValueComeBack) {
+  for (const Fr& edge : Elements<Fr>::Edge()) {
+    const std::vector<Fr> constant(n(), edge);
+    std::vector<Fr> values = constant;
+
+    domain_.Forward(values.data());
+    EXPECT_EQ(values[0], edge * Fr::FromUint64(n()));
+    EXPECT_EQ(values[n() - 1], n() == 1 ? edge : Fr::Zero());
+    domain_.Inverse(values.data());
+
+    ASSERT_EQ(values, constant);
+  }
+}
+
 TEST_P(NttTest, AnyNumberOfThreadsGivesTheSame) {
   std::vector<Fr> expected = coefficients_;
   domain_.InverseToBitReversed(expected.data());
@@ -135,13 +173,22 @@ TEST_P(NttTest, AnyNumberOfThreadsGivesTheSame) {
       domain.ScaleToCosetFromBitReversed(values.data());
       domain.ForwardFromBitReversed(values.data());
     });
+    std::vector<Fr> in_one = coefficients_;
+    arena.Execute([&] { domain_.ValuesToCoset(in_one.data()); });
 
     EXPECT_EQ(values, expected) << threads << " threads";
+    EXPECT_EQ(in_one, expected) << threads << " threads";
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(SmallSizes, NaiveNttTest, testing::Range(uint32_t{0}, kNaiveLog2Max + 1));
-INSTANTIATE_TEST_SUITE_P(AllSizes, NttTest, testing::Range(uint32_t{0}, kLog2Max + 1));
+INSTANTIATE_TEST_SUITE_P(SmallSizes, NaiveNttTest,
+                         testing::Combine(testing::ValuesIn(SupportedArithmetics()),
+                                          testing::Range(uint32_t{0}, kNaiveLog2Max + 1)),
+                         ArithmeticAndSize);
+INSTANTIATE_TEST_SUITE_P(AllSizes, NttTest,
+                         testing::Combine(testing::ValuesIn(SupportedArithmetics()),
+                                          testing::Range(uint32_t{0}, kLog2Max + 1)),
+                         ArithmeticAndSize);
 
 TEST(NttDomainTest, TellsItsSize) {
   EXPECT_EQ(NttDomain(0).size(), 1u);
