@@ -95,6 +95,9 @@ class BenchProveCommand final : public Command {
   void DeclareFlags(FlagSet& flags) override {
     flags_.Declare(flags);
     flags.Choice("backend", &backend_, {"auto", "cpu", "cuda"}, "What computes the proof.");
+    flags.Bytes(
+        "device_memory_limit", &device_memory_limit_,
+        "Device memory that the key and its proofs may take, at least 64MiB; 0 means most of the card.");
     flags.Uint("log2_domain", &log2_domain_,
                {.min = engine::kSynthLog2DomainMin, .max = engine::kSynthLog2DomainMax},
                "Size of the synthetic circuit.");
@@ -104,6 +107,7 @@ class BenchProveCommand final : public Command {
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& positional) override {
     engine::BackendOptions backend_options;
     backend_options.cpu_threads = static_cast<size_t>(flags_.threads);
+    backend_options.device_memory_limit = static_cast<size_t>(device_memory_limit_);
     PROOFMILL_ASSIGN_OR_RETURN(const engine::BackendSelection selection,
                                engine::MakeBackends(backend_, backend_options));
     engine::Groth16Backend& backend = *selection.backends.front();
@@ -199,6 +203,7 @@ class BenchProveCommand final : public Command {
 
   BenchFlags flags_;
   std::string backend_ = "auto";
+  uint64_t device_memory_limit_ = 0;
   uint64_t log2_domain_ = 14;
   std::string profile_ = "dense";
 };

@@ -11,6 +11,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/strings/strip.h"
 #include "engine/base/status_macros.h"
+#include "server/text_values.h"
 
 namespace proofmill::cli {
 namespace {
@@ -107,6 +108,14 @@ void FlagSet::Uint(absl::string_view name, uint64_t* target, Range range, absl::
                     .help = std::string(help),
                     .default_text = absl::StrCat(*target),
                     .set = std::move(set)});
+}
+
+void FlagSet::Bytes(absl::string_view name, uint64_t* target, absl::string_view help) {
+  const auto set = [target](absl::string_view value) -> absl::Status {
+    PROOFMILL_ASSIGN_OR_RETURN(*target, server::ParseBytes(value));
+    return absl::OkStatus();
+  };
+  Custom(name, "SIZE", server::BytesText(*target), help, set);
 }
 
 void FlagSet::Duration(absl::string_view name, absl::Duration* target, absl::string_view help) {

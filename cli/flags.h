@@ -39,6 +39,8 @@ class FlagSet {
     uint64_t max;
   };
   void Uint(absl::string_view name, uint64_t* target, Range range, absl::string_view help);
+  // A size as in the configuration file: 1073741824, 1GiB.
+  void Bytes(absl::string_view name, uint64_t* target, absl::string_view help);
   // A positive time with a unit: 500ms, 30s, 2m.
   void Duration(absl::string_view name, absl::Duration* target, absl::string_view help);
   // One of `choices`.

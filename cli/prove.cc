@@ -73,6 +73,9 @@ class ProveCommand final : public Command {
                  "What computes the proof; auto takes GPUs where there are some.");
     flags.Uint("threads", &threads_, {.min = 0, .max = 1024},
                "Threads of the cpu backend; 0 means one per core.");
+    flags.Bytes(
+        "device_memory_limit", &device_memory_limit_,
+        "Device memory that the key and its proofs may take, at least 64MiB; 0 means most of the card.");
     flags.Bool("timings", &timings_, "Print the time of each step.");
     flags.Bool("json", &json_, "With --timings, print JSON instead of a table.");
     flags.Bool("allow_unsafe_setup", &allow_unsafe_setup_,
@@ -94,7 +97,8 @@ class ProveCommand final : public Command {
     options.stages = &times_;
     PROOFMILL_ASSIGN_OR_RETURN(
         const engine::BackendSelection selection,
-        engine::MakeBackends(backend_, {.cpu_threads = static_cast<size_t>(threads_)}));
+        engine::MakeBackends(backend_, {.cpu_threads = static_cast<size_t>(threads_),
+                                        .device_memory_limit = static_cast<size_t>(device_memory_limit_)}));
 
     std::vector<OutputFile> files;
     {
@@ -185,6 +189,7 @@ class ProveCommand final : public Command {
 
   std::string backend_ = "auto";
   uint64_t threads_ = 0;
+  uint64_t device_memory_limit_ = 0;
   bool timings_ = false;
   bool json_ = false;
   bool allow_unsafe_setup_ = false;

@@ -9,6 +9,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "engine/backend/select.h"
 #include "engine/base/status_macros.h"
 #include "server/config_file.h"
 #include "server/listen_address.h"
@@ -33,6 +34,9 @@ std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a t
        UINT64_MAX,
        {"auto", "cpu", "cuda"}},
       {"threads", "N", "Threads of the CPU backend; 0: one for each core.", &Config::threads, 0, 4096},
+      {"device_memory_limit", "SIZE",
+       "Device memory that keys and proofs may take on each GPU, at least 64MiB; 0: most of the card.",
+       &Config::device_memory_limit},
       {"allow_insecure_keys", "",
        "Serve keys made by `proofmill setup` and `synth`: for tests and trials only.",
        &Config::allow_insecure_keys},
@@ -182,6 +186,7 @@ void CheckBoundsTogether(const Config& config, Mistakes& mistakes) {
     mistakes.Add(absl::StrCat("grpc_memory_bytes_max: expected at least 4 times message_bytes_max, got ",
                               BytesText(config.grpc_memory_bytes_max.bytes)));
   }
+  mistakes.Add(engine::CheckDeviceMemoryLimit(config.device_memory_limit.bytes));
   const std::pair<absl::string_view, absl::Duration> positive[] = {
       {"upload_idle_timeout", config.upload_idle_timeout},
       {"deadline_max", config.deadline_max},

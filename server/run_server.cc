@@ -64,7 +64,9 @@ void Say(const std::string& line) {
 absl::StatusOr<Server::Runners> MakeRunners(const Config& config, Log& log) {
   PROOFMILL_ASSIGN_OR_RETURN(
       engine::BackendSelection selection,
-      engine::MakeBackends(config.backend, {.cpu_threads = static_cast<size_t>(config.threads)}));
+      engine::MakeBackends(config.backend,
+                           {.cpu_threads = static_cast<size_t>(config.threads),
+                            .device_memory_limit = static_cast<size_t>(config.device_memory_limit.bytes)}));
   log.Info("backends", {{"count", selection.backends.size()}, {"reason", selection.reason}});
   Server::Runners runners;
   for (auto& backend : selection.backends) {

@@ -3,14 +3,15 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
 
 namespace proofmill::engine {
 namespace {
 
-absl::Status DoesNotFit(std::string message) {
-  return WithReason(absl::ResourceExhaustedError(std::move(message)), ErrorReason::kOutOfMemory);
+absl::Status DoesNotFit(absl::string_view message) {
+  return WithReason(absl::ResourceExhaustedError(message), ErrorReason::kOutOfMemory);
 }
 
 }  // namespace

@@ -45,7 +45,15 @@ absl::StatusOr<BackendSelection> AllGpus(const BackendOptions&) {
 
 }  // namespace
 
+absl::Status CheckDeviceMemoryLimit(uint64_t bytes) {
+  if (bytes == 0 || bytes >= kDeviceMemoryLimitMin) return absl::OkStatus();
+  return WithReason(absl::InvalidArgumentError(absl::StrCat("device_memory_limit: expected 0 or at least ",
+                                                            kDeviceMemoryLimitMin, " bytes, got ", bytes)),
+                    ErrorReason::kRequestInvalid);
+}
+
 absl::StatusOr<BackendSelection> MakeBackends(std::string_view choice, const BackendOptions& options) {
+  PROOFMILL_RETURN_IF_ERROR(CheckDeviceMemoryLimit(options.device_memory_limit));
   if (choice == "cpu") return CpuOnly(options, "cpu: asked for");
   if (choice == "auto" || choice == "cuda") {
     absl::StatusOr<BackendSelection> gpus = AllGpus(options);

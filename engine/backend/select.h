@@ -6,11 +6,13 @@
 #define PROOFMILL_ENGINE_BACKEND_SELECT_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/backend/backend.h"
 
@@ -23,6 +25,11 @@ struct BackendOptions {
   size_t device_memory_limit = 0;
 };
 
+// A smaller limit would hold no circuit worth a GPU: more likely a unit was forgotten.
+inline constexpr size_t kDeviceMemoryLimitMin = size_t{64} << 20;
+// INVALID_ARGUMENT for a limit other than 0 that is below that.
+absl::Status CheckDeviceMemoryLimit(uint64_t bytes);
+
 struct BackendSelection {
   std::vector<std::unique_ptr<Groth16Backend>> backends;  // at least one
   std::string reason;  // why these, for the log: "cpu was asked for", "auto: this build has no cuda backend"
@@ -30,7 +37,7 @@ struct BackendSelection {
 
 // "auto": every GPU if there is one, else the CPU. "cpu": one backend on all threads. "cuda": GPUs or an
 // error.
-//   INVALID_ARGUMENT     another word.
+//   INVALID_ARGUMENT     another word, or a limit that CheckDeviceMemoryLimit() refuses.
 //   FAILED_PRECONDITION  cuda was asked for and this build or machine has none; the message says which.
 absl::StatusOr<BackendSelection> MakeBackends(std::string_view choice, const BackendOptions& options = {});
 

@@ -202,6 +202,21 @@ TEST_F(ProgramTest, AMissingBackendIsAnErrorAndNotAnotherBackend) {
   if (run.ending.exit_code != 0) ExpectRefused(run, "prove", "cuda");
 }
 
+TEST_F(ProgramTest, ALimitOfDeviceMemoryIsASizeWithAUnit) {
+  Synthesize();
+  const auto prove = [&](const std::string& limit) {
+    return Proofmill({"prove", "--backend=cpu", "--device_memory_limit=" + limit, File("k.zkey"),
+                      File("w.wtns"), File("p"), File("q")});
+  };
+
+  EXPECT_EQ(prove("256MiB").ending.exit_code, 0);
+  for (const std::string bad : {"", "-1", "4GB", "4 GiB", "4.5GiB", "99999999999999999999", "4"}) {
+    ExpectRefused(prove(bad), "prove", "device_memory_limit");
+  }
+  ExpectRefused(Proofmill({"bench", "prove", "--device_memory_limit=4"}), "bench prove",
+                "device_memory_limit");
+}
+
 TEST_F(ProgramTest, TimingsAndBenchmarksAreTablesAndJson) {
   Synthesize();
   const std::vector<std::string> prove = {"prove",   File("k.zkey"), File("w.wtns"),
@@ -243,6 +258,9 @@ TEST_F(ProgramTest, ServeChecksAndPrintsItsConfiguration) {
   ExpectRefused(Proofmill({"serve", "--check_config", "--circuits=" + folder_.path(), "--config", ""}),
                 "serve", "--config");
   ExpectRefused(Proofmill({"serve", "--queue_jobs_max=none"}), "serve", "--queue_jobs_max");
+  ExpectRefused(
+      Proofmill({"serve", "--circuits=" + folder_.path(), "--device_memory_limit=4", "--check_config"}),
+      "serve", "device_memory_limit");
   ExpectRefused(Proofmill({"serve", "--circuits=" + folder_.path(), "--listen=0.0.0.0:1", "--check_config"}),
                 "serve", "listen");
 }

@@ -158,6 +158,8 @@ TEST(ConfigTest, SettingsThatContradictEachOtherAreRefused) {
   EXPECT_THAT(Verdict([](Config& c) { c.grpc_memory_bytes_max.bytes = 1 << 20; }),
               HasSubstr("grpc_memory_bytes_max"));
   EXPECT_THAT(Verdict([](Config& c) { c.deadline_max = absl::ZeroDuration(); }), HasSubstr("deadline_max"));
+  EXPECT_THAT(Verdict([](Config& c) { c.device_memory_limit.bytes = 4; }),
+              HasSubstr("device_memory_limit: expected 0 or at least 67108864 bytes, got 4"));
   EXPECT_THAT(Verdict([](Config& c) { c.listen = "nowhere"; }),
               HasSubstr("listen: a listening address must be"));
 }

@@ -41,6 +41,13 @@ TEST(SelectTest, AnotherWordIsRefused) {
               "expected auto, cpu or cuda, got \"gpu\"");
 }
 
+TEST(SelectTest, ALimitOfDeviceMemoryWithoutItsUnitIsRefused) {
+  ExpectError(MakeBackends("cpu", {.cpu_threads = 1, .device_memory_limit = 4}),
+              absl::StatusCode::kInvalidArgument,
+              "device_memory_limit: expected 0 or at least 67108864 bytes, got 4");
+  EXPECT_OK(MakeBackends("cpu", {.cpu_threads = 1, .device_memory_limit = kDeviceMemoryLimitMin}));
+}
+
 TEST(SelectTest, TheBackendsOfThisBuildAreNamed) {
   EXPECT_THAT(std::string(CompiledBackends()), testing::AnyOf("cpu", "cpu, cuda"));
 }
