@@ -1,5 +1,7 @@
 // proofmill client prove: a witness file becomes a proof file, made by a service.
 
+#include <algorithm>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -92,18 +94,28 @@ class ClientProveCommand final : public Command {
       return absl::InvalidArgumentError("expected one of --unary, --stream and --upload, got several");
     }
     PROOFMILL_RETURN_IF_ERROR(CheckOutputPaths({positional[0]}, {positional[1], positional[2]}));
-    std::optional<engine::VerificationKey> key;
+    std::optional<KnownKey> key;
     if (!verify_with_.empty()) {
-      PROOFMILL_ASSIGN_OR_RETURN(key, ReadVerificationKeyFile(verify_with_));
+      key.emplace();
+      PROOFMILL_ASSIGN_OR_RETURN(key->key, ReadVerificationKeyFile(verify_with_));
     }
     PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, flags_.MakeClient());
 
     v1::ProofResult result;
     {
+      // Asked for while the proof is made: a service that stops gives its last proof, and is gone.
+      std::future<absl::StatusOr<KnownKey>> asked;
+      if (!key) asked = std::async(std::launch::async, [&] { return AskForKey(*client); });
       Progress progress("connecting");
       PROOFMILL_ASSIGN_OR_RETURN(result, Prove(*client, positional[0], progress));
+      if (asked.valid()) {
+        if (absl::StatusOr<KnownKey> answer = asked.get(); answer.ok()) key = *std::move(answer);
+      }
     }
-    PROOFMILL_ASSIGN_OR_RETURN(const CheckedResult checked, Check(*client, key, result));
+    if (!key || (!key->version.empty() && key->version != result.circuit_version())) {
+      PROOFMILL_ASSIGN_OR_RETURN(key, AskForKey(*client));
+    }
+    PROOFMILL_ASSIGN_OR_RETURN(const CheckedResult checked, Check(key->key, result));
     PROOFMILL_RETURN_IF_ERROR(WriteOutputFiles({{positional[1], engine::ProofToJson(checked.proof)},
                                                 {positional[2], engine::PublicToJson(checked.signals)}}));
     if (timings_ || json_)
@@ -138,19 +150,28 @@ class ClientProveCommand final : public Command {
     return result;
   }
 
+  // A verification key, and the version of the circuit that it is of; empty for a file's.
+  struct KnownKey {
+    engine::VerificationKey key;
+    std::string version;
+  };
+  absl::StatusOr<KnownKey> AskForKey(client::Client& client) const {
+    absl::StatusOr<v1::Circuit> circuit =
+        client.GetCircuit(spec_circuit_, std::min(flags_.deadline, client::Client::kShortTimeout));
+    if (!circuit.ok()) return WithReasonInText(circuit.status());
+    KnownKey known{.key = {}, .version = circuit->version()};
+    PROOFMILL_ASSIGN_OR_RETURN(known.key, engine::ParseVerificationKeyJson(circuit->verification_key_json()));
+    PROOFMILL_RETURN_IF_ERROR(engine::CheckVerificationKey(known.key));
+    return known;
+  }
+
   // The service has verified the proof; a client that trusts it blindly would not need proofs.
-  absl::StatusOr<CheckedResult> Check(client::Client& client, std::optional<engine::VerificationKey>& key,
-                                      const v1::ProofResult& result) {
+  static absl::StatusOr<CheckedResult> Check(const engine::VerificationKey& key,
+                                             const v1::ProofResult& result) {
     CheckedResult checked;
     PROOFMILL_ASSIGN_OR_RETURN(checked.proof, ToProof(result.groth16()));
     PROOFMILL_ASSIGN_OR_RETURN(checked.signals, ToSignals(result.public_signals()));
-    if (!key) {
-      absl::StatusOr<v1::Circuit> circuit = client.GetCircuit(spec_circuit_);
-      if (!circuit.ok()) return WithReasonInText(circuit.status());
-      PROOFMILL_ASSIGN_OR_RETURN(key, engine::ParseVerificationKeyJson(circuit->verification_key_json()));
-      PROOFMILL_RETURN_IF_ERROR(engine::CheckVerificationKey(*key));
-    }
-    PROOFMILL_ASSIGN_OR_RETURN(const bool valid, engine::Verify(*key, checked.signals, checked.proof));
+    PROOFMILL_ASSIGN_OR_RETURN(const bool valid, engine::Verify(key, checked.signals, checked.proof));
     if (!valid)
       return absl::InternalError("expected a valid proof from the service, got one that does not verify");
     return checked;
