@@ -17,6 +17,7 @@
 #include "kernels/cpu/msm.h"
 #include "kernels/cpu/ntt.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/cpu/pointwise.h"
 #include "kernels/field/bn254_fr.h"
 
 namespace proofmill::engine {
@@ -26,8 +27,6 @@ using kernels::Fr;
 using kernels::NttDomain;
 using kernels::U256;
 static_assert(sizeof(Fr) == sizeof(U256), "h is handed to the MSM in the place of a");
-
-constexpr size_t kPointwiseGrain = 4096;
 
 // The vectors of one proof: a, b and c on the domain, then on the coset; at the end a holds h in plain form.
 struct Scratch {
@@ -133,28 +132,20 @@ class ProofRun {
     kernels::ParallelInvoke(
         [this] { kernels::GatherRows(key_.a_matrix().view(), witness_.data(), scratch_.a.data()); },
         [this] { kernels::GatherRows(key_.b_matrix().view(), witness_.data(), scratch_.b.data()); });
-    kernels::ParallelFor(0, domain_.size(), kPointwiseGrain, [this](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) scratch_.c[i] = scratch_.a[i] * scratch_.b[i];
-    });
+    kernels::PointwiseMul(scratch_.a.data(), scratch_.b.data(), scratch_.c.data(), domain_.size());
   }
 
   // From the domain to the coset, then h = a*b - c in plain form, over a (groth16.md H3 and H4).
   void TransformToCoset() {
     kernels::ParallelInvoke([this] { ToCoset(scratch_.a); }, [this] { ToCoset(scratch_.b); },
                             [this] { ToCoset(scratch_.c); });
-    kernels::ParallelFor(0, domain_.size(), kPointwiseGrain, [this](size_t begin, size_t end) {
-      for (size_t i = begin; i < end; ++i) {
-        const Fr h = scratch_.a[i] * scratch_.b[i] - scratch_.c[i];
-        scratch_.a[i] = Fr::FromMontgomery(h.ToPlain());
-      }
-    });
+    kernels::PointwiseMulSubToPlain(scratch_.a.data(), scratch_.b.data(), scratch_.c.data(),
+                                    scratch_.a.data(), domain_.size());
   }
 
   void ToCoset(SecretBuffer<Fr>& values) {
     if (!Wanted()) return;
-    domain_.InverseToBitReversed(values.data());
-    domain_.ScaleToCosetFromBitReversed(values.data());
-    domain_.ForwardFromBitReversed(values.data());
+    domain_.ValuesToCoset(values.data());
   }
 
   const ProvingKey& key_;
