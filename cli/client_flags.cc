@@ -5,10 +5,10 @@
 
 namespace proofmill::cli {
 
-void ClientFlags::Declare(FlagSet& flags) {
+void ClientFlags::Declare(FlagSet& flags, absl::string_view deadline_help) {
   if (options.target.empty()) options.target = "127.0.0.1:50051";
   flags.String("target", "ADDR", &options.target, "The service: HOST:PORT.");
-  flags.Duration("deadline", &deadline, "The longest time for the whole command, retries included.");
+  flags.Duration("deadline", &deadline, deadline_help);
   flags.String("ca", "FILE", &options.ca_file,
                "PEM roots that the service's certificate must lead to; turns TLS on.");
   flags.String("cert", "FILE", &options.cert_file,

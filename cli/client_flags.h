@@ -16,7 +16,9 @@ struct ClientFlags {
   client::ClientOptions options;
   absl::Duration deadline = absl::Seconds(30);
 
-  void Declare(FlagSet& flags);
+  // `deadline_help` says what --deadline bounds.
+  void Declare(FlagSet& flags,
+               absl::string_view deadline_help = "The longest time for the whole command, retries included.");
   // Errors as client::Client::Create().
   absl::StatusOr<std::unique_ptr<client::Client>> MakeClient() const;
 };

@@ -24,6 +24,8 @@ std::unique_ptr<Command> MakeClientCircuitsCommand();
 std::unique_ptr<Command> MakeClientStatusCommand();
 std::unique_ptr<Command> MakeClientHealthCommand();
 
+std::unique_ptr<Command> MakeLoadCommand();
+
 std::unique_ptr<Command> MakeBenchProveCommand();
 std::unique_ptr<Command> MakeBenchMsmCommand();
 std::unique_ptr<Command> MakeBenchNttCommand();

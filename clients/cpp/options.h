@@ -20,6 +20,8 @@ struct RetryPolicy {
   // Attempts in a row that fail without advice from the service, a refused connection above all. Refusals
   // with advice ("the queue is full, come back in 300 ms") are retried until the deadline.
   int attempts_max = 8;
+  // False: advice does not count, so that with attempts_max = 1 every refusal is final and seen as it is.
+  bool follow_advice = true;
 };
 
 struct ClientOptions {

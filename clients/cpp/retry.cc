@@ -34,7 +34,8 @@ absl::Duration Retrier::Backoff() {
 std::optional<absl::Duration> Retrier::NextDelay(const absl::Status& error, absl::Time now) {
   if (!IsRetryable(error)) return std::nullopt;
   absl::Duration delay;
-  if (const std::optional<absl::Duration> advice = RetryDelay(error)) {
+  const std::optional<absl::Duration> advice = RetryDelay(error);
+  if (advice && policy_.follow_advice) {
     failures_ = 0;
     delay = std::max(*advice, kDelayMin) * absl::Uniform(random_, 1.0, 1.25);
   } else {

@@ -37,7 +37,7 @@ ln -s "${PROJECT_ROOT}/deploy" "${WORK}/deploy"
 trap server_kill EXIT
 server_start proofmill "${WORK}" --circuits deploy/examples/circuits \
   --listen 127.0.0.1:0 --admin_listen 127.0.0.1:0 --metrics_listen 127.0.0.1:0
-for block in command-line client grpcurl cpp; do
+for block in command-line client load grpcurl cpp; do
   check "README: ${block}" run_block "${block}"
 done
 server_stop
