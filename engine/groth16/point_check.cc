@@ -1,10 +1,12 @@
 #include "engine/groth16/point_check.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/string_view.h"
+#include "kernels/cpu/curve_check.h"
 #include "kernels/cpu/parallel.h"
 
 namespace proofmill::engine {
@@ -27,6 +29,13 @@ std::string FieldText(const Fq& x) {
 }
 std::string FieldText(const Fq2& x) { return absl::StrCat(FieldText(x.c0), " + ", FieldText(x.c1), " u"); }
 
+template <typename F>
+bool IsFine(const Affine<F>* points, size_t n, InfinityRule rule) {
+  const auto is_infinity = [](const Affine<F>& p) { return p.IsInfinity(); };
+  if (rule == InfinityRule::kRefused && std::any_of(points, points + n, is_infinity)) return false;
+  return kernels::AllOnCurve(points, n);
+}
+
 }  // namespace
 
 template <typename F>
@@ -46,6 +55,7 @@ std::optional<size_t> FirstFaultyPoint(const Affine<F>* points, size_t n, Infini
   // loop makes it visible here.
   std::atomic<size_t> first{kNone};
   kernels::ParallelFor(0, n, kPointsPerChunk, [&](size_t begin, size_t end) {
+    if (IsFine(points + begin, end - begin, rule)) return;
     for (size_t i = begin; i < end && i < first.load(std::memory_order_relaxed); ++i) {
       if (!PointFault(points[i], rule).has_value()) continue;
       size_t seen = first.load(std::memory_order_relaxed);
