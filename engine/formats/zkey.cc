@@ -4,12 +4,14 @@
 #include <bit>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/status_macros.h"
 #include "engine/formats/file_hash.h"
 #include "engine/formats/zkey_contributions.h"
 #include "engine/formats/zkey_layout.h"
+#include "kernels/cpu/parallel.h"
 #include "kernels/field/bn254_fr.h"
 
 namespace proofmill::engine {
@@ -18,8 +20,10 @@ namespace {
 using kernels::Fr;
 using kernels::U256;
 
-// Sections are read in pieces of this size, so that hashing keeps up while the next piece is read.
-constexpr size_t kPieceBytes = size_t{16} << 20;
+// Sections are read in strips of this size, so that hashing keeps up while the next strip is read; a strip in
+// pieces, by all threads, because most of the time goes to the first touch of the memory.
+constexpr size_t kStripBytes = size_t{16} << 20;
+constexpr size_t kPieceBytes = size_t{1} << 20;
 
 template <typename T>
 absl::Span<uint8_t> BytesOf(HostBuffer<T>& buffer) {
@@ -106,12 +110,21 @@ class Loader {
 
   absl::Status Read(uint64_t offset, absl::Span<uint8_t> out) {
     while (!out.empty()) {
-      const absl::Span<uint8_t> piece = out.subspan(0, kPieceBytes);
-      PROOFMILL_RETURN_IF_ERROR(source_.ReadAt(offset, piece));
-      Hash(piece);
-      offset += piece.size();
-      out.remove_prefix(piece.size());
+      const absl::Span<uint8_t> strip = out.subspan(0, kStripBytes);
+      PROOFMILL_RETURN_IF_ERROR(ReadStrip(offset, strip));
+      Hash(strip);
+      offset += strip.size();
+      out.remove_prefix(strip.size());
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadStrip(uint64_t offset, absl::Span<uint8_t> strip) const {
+    std::vector<absl::Status> results((strip.size() - 1) / kPieceBytes + 1);
+    kernels::ParallelFor(0, strip.size(), kPieceBytes, [&](size_t begin, size_t end) {
+      results[begin / kPieceBytes] = source_.ReadAt(offset + begin, strip.subspan(begin, end - begin));
+    });
+    for (const absl::Status& result : results) PROOFMILL_RETURN_IF_ERROR(result);
     return absl::OkStatus();
   }
 
@@ -130,22 +143,32 @@ absl::Status CoefficientError(const std::string& name, size_t record, absl::stri
                                                  what, ": expected below ", bound, ", got ", got));
 }
 
-absl::Status CheckCoefficients(const std::string& name, const Zkey& zkey) {
+absl::Status CheckCoefficient(const std::string& name, const Zkey& zkey, size_t i) {
+  const ZkeyCoefficient& record = zkey.coefficients[i];
   const uint32_t domain_size = zkey.header.domain_size;
   const uint32_t n_vars = zkey.header.n_vars;
-  for (size_t i = 0; i < zkey.coefficients.size(); ++i) {
-    const ZkeyCoefficient& record = zkey.coefficients[i];
-    if (record.matrix > 1) return CoefficientError(name, i, "matrix", 2, record.matrix);
-    if (record.constraint >= domain_size) {
-      return CoefficientError(name, i, "constraint", domain_size, record.constraint);
-    }
-    if (record.signal >= n_vars) return CoefficientError(name, i, "signal", n_vars, record.signal);
-    if (!Fr::IsCanonical(std::bit_cast<U256>(record.value))) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(name, ": section 4 (coefficients): record ", i,
-                       ": value: expected an integer below r of BN254, got a larger one"));
-    }
+  if (record.matrix > 1) return CoefficientError(name, i, "matrix", 2, record.matrix);
+  if (record.constraint >= domain_size) {
+    return CoefficientError(name, i, "constraint", domain_size, record.constraint);
   }
+  if (record.signal >= n_vars) return CoefficientError(name, i, "signal", n_vars, record.signal);
+  if (!Fr::IsCanonical(std::bit_cast<U256>(record.value))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(name, ": section 4 (coefficients): record ", i,
+                     ": value: expected an integer below r of BN254, got a larger one"));
+  }
+  return absl::OkStatus();
+}
+
+// The error is that of the first bad record.
+absl::Status CheckCoefficients(const std::string& name, const Zkey& zkey) {
+  constexpr size_t kRecordsPerChunk = size_t{1} << 14;
+  std::vector<absl::Status> results(zkey.coefficients.size() / kRecordsPerChunk + 1);
+  kernels::ParallelFor(0, zkey.coefficients.size(), kRecordsPerChunk, [&](size_t begin, size_t end) {
+    absl::Status& result = results[begin / kRecordsPerChunk];
+    for (size_t i = begin; result.ok() && i < end; ++i) result = CheckCoefficient(name, zkey, i);
+  });
+  for (const absl::Status& result : results) PROOFMILL_RETURN_IF_ERROR(result);
   return absl::OkStatus();
 }
 
