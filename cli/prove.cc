@@ -80,6 +80,9 @@ class ProveCommand final : public Command {
     flags.Bool("json", &json_, "With --timings, print JSON instead of a table.");
     flags.Bool("allow_unsafe_setup", &allow_unsafe_setup_,
                "Accept a key that nobody contributed to (gamma equals delta): anyone can forge its proofs.");
+    flags.String("state_dir", "DIR", &state_dir_,
+                 "Folder for the records of audited keys: a key file on record is not checked point by point "
+                 "again. Keep it where only you can write.");
     flags.Custom(
         "blinding", "R,S", "",
         "FOR TESTS ONLY: fixed blinding as two decimal numbers. A proof made so gives the witness away.",
@@ -123,6 +126,8 @@ class ProveCommand final : public Command {
     engine::KeyOptions key_options;
     key_options.allow_unsafe_setup = allow_unsafe_setup_;
     key_options.allow_insecure_test_keys = true;
+    key_options.state_dir = state_dir_;
+    key_options.compute_hash = false;
     engine::KeyLoadTimes load_times;
     const absl::StatusOr<std::shared_ptr<const engine::ProvingKey>> loaded =
         engine::LoadProvingKey(positional[0], key_options, &load_times);
@@ -193,6 +198,7 @@ class ProveCommand final : public Command {
   bool timings_ = false;
   bool json_ = false;
   bool allow_unsafe_setup_ = false;
+  std::string state_dir_;
   std::optional<Blinding> blinding_;
   StageTimes times_;
   std::vector<std::string> warnings_;

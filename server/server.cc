@@ -52,6 +52,7 @@ engine::EngineOptions ToEngineOptions(const Config& config) {
   options.circuits.directory = config.circuits;
   options.circuits.allow_unsafe_setup = config.allow_unsafe_setup;
   options.circuits.allow_insecure_test_keys = config.allow_insecure_keys;
+  options.circuits.state_dir = config.state_dir;
   options.jobs_max = config.queue_jobs_max;
   options.witness_bytes_max = config.queue_witness_bytes_max.bytes;
   options.default_deadline = ToMilliseconds(config.deadline_max);

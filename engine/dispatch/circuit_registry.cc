@@ -41,6 +41,7 @@ absl::Status Load(const CircuitFiles& files, const CircuitRegistry::Options& opt
   KeyOptions key_options;
   key_options.allow_unsafe_setup = options.allow_unsafe_setup;
   key_options.allow_insecure_test_keys = options.allow_insecure_test_keys;
+  key_options.state_dir = options.state_dir;
   PROOFMILL_ASSIGN_OR_RETURN(circuit.key, LoadProvingKey(files.key_path, key_options));
   circuit.version = ToHex(circuit.key->hash());
   circuit.key_bytes = circuit.key->file_size();

@@ -45,6 +45,7 @@ class CircuitRegistry {
     bool allow_unsafe_setup = false;
     // Accept keys of `proofmill setup` and `proofmill synth`, whose trapdoor is known.
     bool allow_insecure_test_keys = false;
+    std::string state_dir = {};  // for the records of key audits; empty: none are kept
     // Keys that are loaded at the same time. Loading is memory-hungry and uses all cores by itself.
     size_t loads_max = 1;
   };

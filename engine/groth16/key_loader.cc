@@ -15,6 +15,7 @@
 #include "engine/base/status_macros.h"
 #include "engine/formats/file.h"
 #include "engine/formats/snarkjs_json.h"
+#include "engine/groth16/audit_records.h"
 #include "engine/groth16/host_memory.h"
 #include "engine/groth16/proving_key.h"
 
@@ -87,7 +88,9 @@ absl::StatusOr<AuditReport> Audit(const std::string& path, const Zkey& zkey, con
   report.gamma_equals_delta = zkey.header.gamma2 == zkey.header.delta2;
   if (!options.audit) return report;
 
-  AuditOptions audit{.allow_unsafe_setup = options.allow_unsafe_setup,
+  const AuditRecords records(options.state_dir);
+  AuditOptions audit{.content_audited = records.Contains(zkey.hash),
+                     .allow_unsafe_setup = options.allow_unsafe_setup,
                      .allow_insecure_test_keys = options.allow_insecure_test_keys};
   std::optional<Companion> companion;
   if (options.expected_vk.has_value()) {
@@ -102,6 +105,12 @@ absl::StatusOr<AuditReport> Audit(const std::string& path, const Zkey& zkey, con
   absl::StatusOr<AuditReport> audited = AuditZkey(zkey, audit);
   if (!audited.ok()) return Named(path, audited.status());
   report = *std::move(audited);
+  if (!audit.content_audited) {
+    const absl::Status kept = records.Add(zkey.hash);
+    if (!kept.ok()) {
+      report.warnings.push_back(absl::StrCat("the audit is not on record: ", std::string(kept.message())));
+    }
+  }
   if (companion.has_value() && !companion->binding && companion->vk != VerificationKeyOf(zkey)) {
     report.warnings.push_back(
         absl::StrCat(companion->path, " is the verification key of another key (the folder holds several)"));
@@ -129,7 +138,9 @@ absl::StatusOr<std::shared_ptr<const ProvingKey>> Load(const std::string& path, 
   auto start = std::chrono::steady_clock::now();
   PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file, RandomAccessFile::Open(path));
   PROOFMILL_RETURN_IF_ERROR(CheckMemory(*file, options));
-  absl::StatusOr<Zkey> zkey = ReadZkey(*file, {.file_bytes_max = options.file_bytes_max});
+  absl::StatusOr<Zkey> zkey =
+      ReadZkey(*file, {.compute_hash = options.compute_hash || !options.state_dir.empty(),
+                       .file_bytes_max = options.file_bytes_max});
   if (!zkey.ok()) return WithKeyReason(zkey.status());
   times.read_seconds = SecondsSince(start);
 

@@ -107,6 +107,11 @@ struct KeyOptions {
   bool allow_unsafe_setup = false;
   bool allow_insecure_test_keys = false;
   bool audit = true;  // off only for tools that look at a key and make no proof with it
+  // Folder for the records of audits (audit_records.h): a file that is on record skips checks 1 to 6 of the
+  // audit, one that passes goes on record. Empty: every key is audited in full.
+  std::string state_dir;
+  // The key's hash() is all zeros when this is off and `state_dir` is empty.
+  bool compute_hash = true;
   // Compared with the key's own. When unset, a verification key file beside the key is looked for.
   std::optional<VerificationKey> expected_vk = std::nullopt;
   uint64_t file_bytes_max = std::numeric_limits<uint64_t>::max();
