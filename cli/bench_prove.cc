@@ -24,6 +24,7 @@
 #include "engine/groth16/prover.h"
 #include "engine/groth16/proving_key.h"
 #include "engine/groth16/synth.h"
+#include "kernels/cpu/large_memory.h"
 
 namespace proofmill::cli {
 namespace {
@@ -105,6 +106,7 @@ class BenchProveCommand final : public Command {
   }
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& positional) override {
+    kernels::KeepFreedMemory();
     engine::BackendOptions backend_options;
     backend_options.cpu_threads = static_cast<size_t>(flags_.threads);
     backend_options.device_memory_limit = static_cast<size_t>(device_memory_limit_);

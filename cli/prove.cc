@@ -26,6 +26,7 @@
 #include "engine/groth16/blame.h"
 #include "engine/groth16/prover.h"
 #include "engine/groth16/proving_key.h"
+#include "kernels/cpu/large_memory.h"
 
 namespace proofmill::cli {
 namespace {
@@ -93,6 +94,7 @@ class ProveCommand final : public Command {
   }
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& positional) override {
+    kernels::KeepFreedMemory();
     PROOFMILL_RETURN_IF_ERROR(
         CheckOutputPaths({positional[0], positional[1]}, {positional[2], positional[3]}));
     engine::ProveOptions options;

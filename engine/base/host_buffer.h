@@ -15,6 +15,7 @@
 
 #include "absl/types/span.h"
 #include "engine/base/secure_memory.h"
+#include "kernels/cpu/large_memory.h"
 
 namespace proofmill::engine {
 
@@ -27,9 +28,8 @@ class HostBuffer {
   // `count` uninitialised elements. Throws std::bad_alloc: check sizes against the file or the message
   // before.
   explicit HostBuffer(size_t count)
-      : data_(count == 0
-                  ? nullptr
-                  : static_cast<T*>(::operator new (CheckedBytes(count), std::align_val_t{kAlignment}))),
+      : data_(count == 0 ? nullptr
+                         : static_cast<T*>(kernels::AllocateLarge(CheckedBytes(count), alignof(T)))),
         size_(count) {}
   ~HostBuffer() { Release(); }
   HostBuffer(HostBuffer&& other) noexcept
@@ -58,8 +58,6 @@ class HostBuffer {
   const T* end() const { return data_ + size_; }
 
  private:
-  static constexpr size_t kAlignment = alignof(T) > 64 ? alignof(T) : 64;
-
   static size_t CheckedBytes(size_t count) {
     if (count > static_cast<size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
     return count * sizeof(T);
@@ -67,7 +65,7 @@ class HostBuffer {
   void Release() {
     if (data_ == nullptr) return;
     if constexpr (kSecret) WipeMemory(data_, size_bytes());
-    ::operator delete (data_, std::align_val_t{kAlignment});
+    kernels::FreeLarge(data_);
     data_ = nullptr;
     size_ = 0;
   }

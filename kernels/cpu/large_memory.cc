@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <new>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 namespace proofmill::kernels {
 namespace {
@@ -22,6 +25,15 @@ void* AllocateLarge(size_t bytes, size_t alignment) {
   // A hint: without huge pages everything works, slower. Whole pages only, so that no neighbour is touched.
   if (huge) madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
   return memory;
+}
+
+void KeepFreedMemory() {
+#if defined(__GLIBC__)
+  constexpr int kMiB = 1 << 20;
+  mallopt(M_MMAP_THRESHOLD, 32 * kMiB);  // the most that glibc takes
+  mallopt(M_TRIM_THRESHOLD, 256 * kMiB);
+  mallopt(M_TOP_PAD, 4 * kMiB);
+#endif
 }
 
 void FreeLarge(void* memory) { std::free(memory); }
