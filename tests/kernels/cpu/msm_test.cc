@@ -154,8 +154,8 @@ TYPED_TEST(MsmTest, DigitsAtTheTurnOfTheCarryAreExactForEveryWindowSize) {
 TYPED_TEST(MsmTest, AnIndexPicksTheScalarOfEachBase) {
   const size_t n = 100;
   const auto bases = this->ConsecutiveMultiples(n);
-  std::vector<U256> scalars;
-  for (int i = 0; i < 40; ++i) scalars.push_back(RandomBelow<FrParams>(this->random_));
+  std::vector<U256> scalars(40);
+  for (U256& scalar : scalars) scalar = RandomBelow<FrParams>(this->random_);
   std::vector<uint32_t> index;
   for (size_t i = 0; i < n; ++i) index.push_back(static_cast<uint32_t>(this->random_() % scalars.size()));
 
