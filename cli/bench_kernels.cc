@@ -13,6 +13,7 @@
 #include "cli/progress.h"
 #include "cli/stage_times.h"
 #include "cli/table.h"
+#include "engine/backend/select.h"
 #include "engine/base/status_macros.h"
 #include "kernels/cpu/msm.h"
 #include "kernels/cpu/ntt.h"
@@ -63,15 +64,16 @@ std::string Report(const KernelReport& report, const BenchFlags& flags) {
     if (!report.kind.empty()) out["input"] = report.kind;
     out["log2_size"] = report.log2_size;
     out["threads"] = flags.ThreadCount();
+    out["cpu_arithmetic"] = CpuArithmetic();
     out["runs"] = flags.runs;
     out.update(ToJson(report.stats));
     out["elements_per_second"] = per_second;
     out["peak_memory_bytes"] = PeakMemoryBytes();
     return out.dump(2) + "\n";
   }
-  Table table({"benchmark", "size", "threads", "runs", "median", "min", "max", "elements/s"});
+  Table table({"benchmark", "size", "threads", "arithmetic", "runs", "median", "min", "max", "elements/s"});
   table.AddRow({absl::StrCat(report.benchmark, report.kind.empty() ? "" : " ", report.kind),
-                absl::StrCat("2^", report.log2_size), absl::StrCat(flags.ThreadCount()),
+                absl::StrCat("2^", report.log2_size), absl::StrCat(flags.ThreadCount()), CpuArithmetic(),
                 absl::StrCat(flags.runs), FormatSeconds(report.stats.median), FormatSeconds(report.stats.min),
                 FormatSeconds(report.stats.max), absl::StrFormat("%.3g", per_second)});
   return absl::StrCat(table.Text(), "peak memory  ", FormatBytes(PeakMemoryBytes()), "\n");
@@ -98,6 +100,7 @@ class BenchMsmCommand final : public Command {
   }
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>&) override {
+    PROOFMILL_RETURN_IF_ERROR(engine::ChooseCpuArithmetic(flags_.cpu_arithmetic));
     kernels::ThreadArena arena(flags_.ThreadCount());
     absl::StatusOr<RunStats> stats;
     {
@@ -153,6 +156,7 @@ class BenchNttCommand final : public Command {
   }
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>&) override {
+    PROOFMILL_RETURN_IF_ERROR(engine::ChooseCpuArithmetic(flags_.cpu_arithmetic));
     kernels::ThreadArena arena(flags_.ThreadCount());
     absl::StatusOr<std::vector<double>> seconds;
     {

@@ -106,6 +106,7 @@ class BenchProveCommand final : public Command {
   }
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& positional) override {
+    PROOFMILL_RETURN_IF_ERROR(engine::ChooseCpuArithmetic(flags_.cpu_arithmetic));
     kernels::KeepFreedMemory();
     engine::BackendOptions backend_options;
     backend_options.cpu_threads = static_cast<size_t>(flags_.threads);
@@ -179,9 +180,10 @@ class BenchProveCommand final : public Command {
     };
     add("proof", runs.total);
     for (const auto& [name, stats] : runs.stages) add(name, stats);
-    return absl::StrFormat("domain 2^%d, %d wires, backend %s, %d threads, %d runs\n\n%s\npeak memory  %s\n",
-                           key.log2_domain(), key.n_vars(), backend.name(), flags_.ThreadCount(), flags_.runs,
-                           table.Text(), FormatBytes(PeakMemoryBytes()));
+    return absl::StrFormat(
+        "domain 2^%d, %d wires, backend %s, %d threads, %s arithmetic, %d runs\n\n%s\npeak memory  %s\n",
+        key.log2_domain(), key.n_vars(), backend.name(), flags_.ThreadCount(), CpuArithmetic(), flags_.runs,
+        table.Text(), FormatBytes(PeakMemoryBytes()));
   }
 
   std::string Json(const engine::ProvingKey& key, const engine::Groth16Backend& backend,
@@ -196,6 +198,7 @@ class BenchProveCommand final : public Command {
                                         {"wires", key.n_vars()},
                                         {"backend", backend.name()},
                                         {"threads", flags_.ThreadCount()},
+                                        {"cpu_arithmetic", CpuArithmetic()},
                                         {"runs", flags_.runs},
                                         {"proof", ToJson(runs.total)},
                                         {"stages", stages},

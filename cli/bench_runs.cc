@@ -6,6 +6,7 @@
 
 #include "engine/base/status_macros.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/field/arithmetic.h"
 
 namespace proofmill::cli {
 
@@ -21,10 +22,14 @@ nlohmann::ordered_json ToJson(const RunStats& stats) {
   return {{"median_seconds", stats.median}, {"min_seconds", stats.min}, {"max_seconds", stats.max}};
 }
 
+std::string CpuArithmetic() { return kernels::ArithmeticName(kernels::CurrentArithmetic()); }
+
 void BenchFlags::Declare(FlagSet& flags) {
   flags.Uint("runs", &runs, {.min = 1, .max = 10'000}, "Measured runs.");
   flags.Uint("warmup", &warmup, {.min = 0, .max = 10'000}, "Runs before that, not measured.");
   flags.Uint("threads", &threads, {.min = 0, .max = 1024}, "Threads; 0 means one per core.");
+  flags.Choice("cpu_arithmetic", &cpu_arithmetic, {"auto", "portable", "adx", "ifma"},
+               "Instructions of field arithmetic on the CPU; auto takes the best that it has.");
   flags.Bool("json", &json, "Print JSON.");
 }
 

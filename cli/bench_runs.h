@@ -29,11 +29,15 @@ RunStats StatsOf(std::vector<double> seconds);
 // {"median_seconds": ..., "min_seconds": ..., "max_seconds": ...}
 nlohmann::ordered_json ToJson(const RunStats& stats);
 
+// What arithmetic on the CPU uses: "portable", "adx" or "ifma".
+std::string CpuArithmetic();
+
 // The flags that all benchmarks share.
 struct BenchFlags {
   uint64_t runs = 5;
   uint64_t warmup = 1;
   uint64_t threads = 0;
+  std::string cpu_arithmetic = "auto";
   bool json = false;
 
   void Declare(FlagSet& flags);

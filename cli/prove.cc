@@ -74,6 +74,8 @@ class ProveCommand final : public Command {
                  "What computes the proof; auto takes GPUs where there are some.");
     flags.Uint("threads", &threads_, {.min = 0, .max = 1024},
                "Threads of the cpu backend; 0 means one per core.");
+    flags.Choice("cpu_arithmetic", &cpu_arithmetic_, {"auto", "portable", "adx", "ifma"},
+                 "Instructions of field arithmetic on the CPU; auto takes the best that it has.");
     flags.Bytes(
         "device_memory_limit", &device_memory_limit_,
         "Device memory that the key and its proofs may take, at least 64MiB; 0 means most of the card.");
@@ -97,6 +99,7 @@ class ProveCommand final : public Command {
     kernels::KeepFreedMemory();
     PROOFMILL_RETURN_IF_ERROR(
         CheckOutputPaths({positional[0], positional[1]}, {positional[2], positional[3]}));
+    PROOFMILL_RETURN_IF_ERROR(engine::ChooseCpuArithmetic(cpu_arithmetic_));
     engine::ProveOptions options;
     options.fixed_blinding = blinding_;
     options.stages = &times_;
@@ -196,6 +199,7 @@ class ProveCommand final : public Command {
 
   std::string backend_ = "auto";
   uint64_t threads_ = 0;
+  std::string cpu_arithmetic_ = "auto";
   uint64_t device_memory_limit_ = 0;
   bool timings_ = false;
   bool json_ = false;

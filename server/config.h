@@ -38,6 +38,7 @@ struct Config {
   std::string circuits;
   std::string backend = "auto";
   uint64_t threads = 0;
+  std::string cpu_arithmetic = "auto";
   ByteCount device_memory_limit{0};
   bool allow_insecure_keys = false;
   bool allow_unsafe_setup = false;

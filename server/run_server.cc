@@ -62,6 +62,7 @@ void Say(const std::string& line) {
 }
 
 absl::StatusOr<Server::Runners> MakeRunners(const Config& config, Log& log) {
+  PROOFMILL_RETURN_IF_ERROR(engine::ChooseCpuArithmetic(config.cpu_arithmetic));
   PROOFMILL_ASSIGN_OR_RETURN(
       engine::BackendSelection selection,
       engine::MakeBackends(config.backend,

@@ -2,13 +2,16 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
+#include "kernels/field/arithmetic.h"
 #if defined(PROOFMILL_HAVE_CUDA)
 #include "engine/backend/cuda/cuda_backend.h"
 #endif
@@ -70,6 +73,26 @@ absl::StatusOr<BackendSelection> MakeBackends(std::string_view choice, const Bac
   return WithReason(absl::InvalidArgumentError(absl::StrCat("backend: expected auto, cpu or cuda, got \"",
                                                             std::string(choice), "\"")),
                     ErrorReason::kRequestInvalid);
+}
+
+absl::Status ChooseCpuArithmetic(std::string_view choice) {
+  if (choice == "auto") return absl::OkStatus();
+  std::vector<std::string> supported;
+  for (const kernels::Arithmetic arithmetic : kernels::SupportedArithmetics()) {
+    supported.emplace_back(kernels::ArithmeticName(arithmetic));
+    if (choice == supported.back()) {
+      kernels::SetArithmetic(arithmetic);
+      return absl::OkStatus();
+    }
+  }
+  const std::string got(choice);
+  for (const kernels::Arithmetic arithmetic : kernels::kAllArithmetics) {
+    if (choice != kernels::ArithmeticName(arithmetic)) continue;
+    return absl::FailedPreconditionError(absl::StrCat("cpu_arithmetic: expected what this CPU has (",
+                                                      absl::StrJoin(supported, ", "), "), got ", got));
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("cpu_arithmetic: expected auto, portable, adx or ifma, got \"", got, "\""));
 }
 
 #if defined(PROOFMILL_HAVE_CUDA)

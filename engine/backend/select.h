@@ -1,6 +1,8 @@
-// From the word that a user gives (--backend auto|cpu|cuda) to the backends of this process.
+// From the words that a user gives (--backend auto|cpu|cuda, --cpu_arithmetic auto|portable|adx|ifma) to the
+// backends of this process.
 //
-// Thread safety: pure functions.
+// Thread safety: MakeBackends() and CompiledBackends() are pure functions; ChooseCpuArithmetic() is called
+// once at start, before anything computes.
 
 #ifndef PROOFMILL_ENGINE_BACKEND_SELECT_H_
 #define PROOFMILL_ENGINE_BACKEND_SELECT_H_
@@ -40,6 +42,12 @@ struct BackendSelection {
 //   INVALID_ARGUMENT     another word, or a limit that CheckDeviceMemoryLimit() refuses.
 //   FAILED_PRECONDITION  cuda was asked for and this build or machine has none; the message says which.
 absl::StatusOr<BackendSelection> MakeBackends(std::string_view choice, const BackendOptions& options = {});
+
+// What the arithmetic of this process on the CPU uses from now on (kernels/field/arithmetic.h); "auto" leaves
+// the best that the CPU has.
+//   INVALID_ARGUMENT     another word.
+//   FAILED_PRECONDITION  this CPU does not have it; the message says what it has.
+absl::Status ChooseCpuArithmetic(std::string_view choice);
 
 // The backends that this build has, "cpu" or "cpu, cuda", for the last line of a build or a test run.
 std::string_view CompiledBackends();

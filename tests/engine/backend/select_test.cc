@@ -5,6 +5,7 @@
 #include "engine/base/error_reason.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "kernels/field/arithmetic.h"
 #include "tests/engine/formats/status_matchers.h"
 
 namespace proofmill::engine {
@@ -46,6 +47,31 @@ TEST(SelectTest, ALimitOfDeviceMemoryWithoutItsUnitIsRefused) {
               absl::StatusCode::kInvalidArgument,
               "device_memory_limit: expected 0 or at least 67108864 bytes, got 4");
   EXPECT_OK(MakeBackends("cpu", {.cpu_threads = 1, .device_memory_limit = kDeviceMemoryLimitMin}));
+}
+
+TEST(SelectTest, EveryArithmeticOfThisCpuCanBeChosenAndAutoLeavesIt) {
+  for (const kernels::Arithmetic arithmetic : kernels::SupportedArithmetics()) {
+    ASSERT_OK(ChooseCpuArithmetic(kernels::ArithmeticName(arithmetic)));
+    EXPECT_EQ(kernels::CurrentArithmetic(), arithmetic);
+    ASSERT_OK(ChooseCpuArithmetic("auto"));
+    EXPECT_EQ(kernels::CurrentArithmetic(), arithmetic);
+  }
+}
+
+TEST(SelectTest, AnArithmeticThatTheCpuLacksIsRefusedInOneLine) {
+  const kernels::Arithmetic before = kernels::CurrentArithmetic();
+  for (const kernels::Arithmetic arithmetic : kernels::kAllArithmetics) {
+    const absl::Status status = ChooseCpuArithmetic(kernels::ArithmeticName(arithmetic));
+    EXPECT_EQ(status.ok(), kernels::Supported(arithmetic)) << status;
+    if (!status.ok()) {
+      EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+      EXPECT_THAT(std::string(status.message()), testing::HasSubstr("expected what this CPU has (portable"));
+      EXPECT_THAT(std::string(status.message()), testing::EndsWith(kernels::ArithmeticName(arithmetic)));
+    }
+  }
+  kernels::SetArithmetic(before);
+  ExpectError(ChooseCpuArithmetic("sse"), absl::StatusCode::kInvalidArgument,
+              "cpu_arithmetic: expected auto, portable, adx or ifma, got \"sse\"");
 }
 
 TEST(SelectTest, TheBackendsOfThisBuildAreNamed) {
