@@ -232,6 +232,7 @@ TEST_F(ProgramTest, TimingsAndBenchmarksAreTablesAndJson) {
       {"bench", "prove", "--log2_domain=4", "--profile=bits", "--runs=1", "--warmup=0"},
       {"bench", "msm", "--log2_size=4", "--runs=2"},
       {"bench", "msm", "--log2_size=4", "--group=g2", "--profile=bits", "--threads=1"},
+      {"bench", "msm", "--log2_size=0,5", "--profile=all", "--backend=cpu", "--runs=1"},
       {"bench", "ntt", "--log2_size=4", "--runs=2"}};
   for (std::vector<std::string> words : benchmarks) {
     EXPECT_THAT(Proofmill(words).out, HasSubstr("peak memory"));
@@ -242,6 +243,20 @@ TEST_F(ProgramTest, TimingsAndBenchmarksAreTablesAndJson) {
     EXPECT_EQ(json["benchmark"], words[1]);
     EXPECT_GT(json["peak_memory_bytes"], 0);
   }
+}
+
+TEST_F(ProgramTest, SizesOfKernelBenchmarksAreChecked) {
+  for (const std::string bad : {"", "27", "4,", "-1", "a", "4;5"}) {
+    ExpectRefused(Proofmill({"bench", "ntt", "--log2_size=" + bad}), "bench ntt", "--log2_size");
+  }
+  const auto json = nlohmann::json::parse(
+      Proofmill({"bench", "ntt", "--backend=cpu", "--log2_size=3,4", "--runs=1", "--json"}).out, nullptr,
+      false);
+  ASSERT_FALSE(json.is_discarded());
+  EXPECT_EQ(json["device"], "cpu");
+  ASSERT_EQ(json["results"].size(), 2u);
+  EXPECT_EQ(json["results"][1]["log2_size"], 4);
+  EXPECT_FALSE(json["results"][0].contains("floor_seconds")) << "the floor is that of a GPU";
 }
 
 TEST_F(ProgramTest, ServeChecksAndPrintsItsConfiguration) {

@@ -1,0 +1,210 @@
+#include "engine/backend/gpu_bench.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/backend/cuda/cuda_backend.h"
+#include "engine/backend/cuda/cuda_calls.h"
+#include "engine/backend/cuda/cuda_objects.h"
+#include "engine/backend/cuda/msm_plan.h"
+#include "engine/base/status_macros.h"
+#include "kernels/cuda/msm.h"
+#include "kernels/cuda/ntt.h"
+
+namespace proofmill::engine {
+namespace {
+
+using kernels::Affine;
+using kernels::Fq;
+using kernels::Fq2;
+using kernels::Fr;
+using kernels::U256;
+using kernels::Xyzz;
+
+// A stream and two events of the first GPU.
+class Timer {
+ public:
+  static absl::StatusOr<Timer> Make(CudaCalls& calls) {
+    PROOFMILL_RETURN_IF_ERROR(CountCudaDevices().status());
+    Timer timer(calls);
+    PROOFMILL_ASSIGN_OR_RETURN(timer.stream_, Stream::Make(calls, 0));
+    PROOFMILL_ASSIGN_OR_RETURN(timer.begin_, Event::Make(calls));
+    PROOFMILL_ASSIGN_OR_RETURN(timer.end_, Event::Make(calls));
+    return timer;
+  }
+
+  // Calls `run` warmup + runs times and returns the times of the last `runs`.
+  absl::StatusOr<std::vector<double>> Measure(const BenchCounts& counts,
+                                              const std::function<absl::Status(cudaStream_t)>& run) {
+    std::vector<double> seconds;
+    for (uint64_t i = 0; i < counts.warmup + counts.runs; ++i) {
+      PROOFMILL_RETURN_IF_ERROR(Record(begin_));
+      PROOFMILL_RETURN_IF_ERROR(run(stream_.get()));
+      PROOFMILL_RETURN_IF_ERROR(Record(end_));
+      PROOFMILL_RETURN_IF_ERROR(Wait());
+      float milliseconds = 0;
+      PROOFMILL_RETURN_IF_ERROR(calls_.Call("cudaEventElapsedTime", [&] {
+        return cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get());
+      }));
+      if (i >= counts.warmup) seconds.push_back(double{milliseconds} / 1e3);
+    }
+    return seconds;
+  }
+
+  absl::Status Wait() {
+    return calls_.Call("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream_.get()); });
+  }
+  template <typename T>
+  absl::Status Upload(const DeviceBuffer<T>& target, const T* source, size_t count) {
+    return Copy(target.data(), source, count * sizeof(T), cudaMemcpyHostToDevice);
+  }
+  template <typename T>
+  absl::Status Download(T* target, const DeviceBuffer<T>& source, size_t count) {
+    return Copy(target, source.data(), count * sizeof(T), cudaMemcpyDeviceToHost);
+  }
+  cudaStream_t stream() const { return stream_.get(); }
+  CudaCalls& calls() const { return calls_; }
+
+ private:
+  explicit Timer(CudaCalls& calls) : calls_(calls) {}
+  absl::Status Record(const Event& event) {
+    return calls_.Call("cudaEventRecord", [&] { return cudaEventRecord(event.get(), stream_.get()); });
+  }
+  absl::Status Copy(void* target, const void* source, size_t bytes, cudaMemcpyKind kind) {
+    if (bytes == 0) return absl::OkStatus();
+    PROOFMILL_RETURN_IF_ERROR(calls_.Call(
+        "cudaMemcpyAsync", [&] { return cudaMemcpyAsync(target, source, bytes, kind, stream_.get()); }));
+    return Wait();
+  }
+
+  CudaCalls& calls_;
+  Stream stream_;
+  Event begin_, end_;
+};
+
+template <typename F>
+class CudaMsmBench final : public GpuMsmBench<F> {
+ public:
+  static absl::StatusOr<std::unique_ptr<CudaMsmBench>> Make(absl::Span<const Affine<F>> bases) {
+    auto calls = std::make_unique<CudaCalls>();
+    PROOFMILL_ASSIGN_OR_RETURN(Timer timer, Timer::Make(*calls));
+    std::unique_ptr<CudaMsmBench> bench(new CudaMsmBench(std::move(calls), std::move(timer)));
+    PROOFMILL_RETURN_IF_ERROR(bench->Init(bases));
+    return bench;
+  }
+
+  absl::StatusOr<typename GpuMsmBench<F>::Result> Time(absl::Span<const U256> scalars,
+                                                       const BenchCounts& counts) override {
+    PROOFMILL_RETURN_IF_ERROR(timer_.Upload(scalars_, scalars.data(), scalars.size()));
+    typename GpuMsmBench<F>::Result result;
+    PROOFMILL_ASSIGN_OR_RETURN(result.seconds,
+                               timer_.Measure(counts, [&](cudaStream_t stream) { return Run(stream); }));
+    std::vector<Xyzz<F>> parts(shape_.parts());
+    PROOFMILL_RETURN_IF_ERROR(timer_.Download(parts.data(), sums_, parts.size()));
+    result.sum = kernels::JoinMsmParts(shape_, parts.data());
+    return result;
+  }
+
+  std::string plan() const override {
+    return absl::StrCat(shape_.window_bits, "-bit windows, ", shape_.tables, " of ", shape_.windows(),
+                        " multiples");
+  }
+
+ private:
+  CudaMsmBench(std::unique_ptr<CudaCalls> calls, Timer timer)
+      : calls_(std::move(calls)), timer_(std::move(timer)) {}
+
+  absl::Status Init(absl::Span<const Affine<F>> bases) {
+    const auto n = static_cast<uint32_t>(bases.size());
+    shape_ = {.bases = n, .window_bits = WindowBits(n), .tables = 1};
+    shape_.tables = shape_.windows();
+    uint32_t slices_max = 0;
+    size_t bytes = 0;
+    PROOFMILL_RETURN_IF_ERROR(
+        calls_->Call("msm kernels", [&] { return kernels::MsmSlicesMax<F>(&slices_max); }));
+    PROOFMILL_RETURN_IF_ERROR(calls_->Call(
+        "msm workspace", [&] { return kernels::MsmWorkspaceBytes<F>(shape_, slices_max, &bytes); }));
+    PROOFMILL_ASSIGN_OR_RETURN(memory_, DeviceBuffer<uint8_t>::Make(*calls_, bytes));
+    PROOFMILL_RETURN_IF_ERROR(calls_->Call("msm workspace", [&] {
+      return kernels::MsmCutWorkspace<F>(shape_, slices_max, memory_.data(), &workspace_);
+    }));
+    PROOFMILL_ASSIGN_OR_RETURN(tables_, DeviceBuffer<Affine<F>>::Make(*calls_, size_t{n} * shape_.tables));
+    PROOFMILL_ASSIGN_OR_RETURN(scalars_, DeviceBuffer<U256>::Make(*calls_, n));
+    PROOFMILL_ASSIGN_OR_RETURN(sums_, DeviceBuffer<Xyzz<F>>::Make(*calls_, shape_.parts()));
+    PROOFMILL_ASSIGN_OR_RETURN(entries_, PinnedBuffer<uint32_t>::Make(*calls_, 1));
+    PROOFMILL_RETURN_IF_ERROR(timer_.Upload(tables_, bases.data(), n));
+    for (uint32_t t = 1; t < shape_.tables; ++t) {
+      Affine<F>* next = tables_.data() + size_t{t} * n;
+      PROOFMILL_RETURN_IF_ERROR(calls_->Call("multiples of the bases", [&] {
+        return kernels::LaunchMsmTableStep<F>(next - n, next, n, shape_.window_bits * shape_.sets(),
+                                              timer_.stream());
+      }));
+    }
+    return timer_.Wait();
+  }
+
+  // As a proof does it: digits, their number to the host, sort and sum.
+  absl::Status Run(cudaStream_t stream) {
+    PROOFMILL_RETURN_IF_ERROR(calls_->Call("msm digits", [&] {
+      return kernels::LaunchMsmDigits<F>(shape_, scalars_.data(), nullptr, workspace_, stream);
+    }));
+    PROOFMILL_RETURN_IF_ERROR(calls_->Call("msm digit count", [&] {
+      return cudaMemcpyAsync(entries_.data(), workspace_.counters, sizeof(uint32_t), cudaMemcpyDeviceToHost,
+                             stream);
+    }));
+    PROOFMILL_RETURN_IF_ERROR(timer_.Wait());
+    return calls_->Call("msm", [&] {
+      return kernels::LaunchMsmSum<F>(shape_, tables_.data(), entries_[0], workspace_, sums_.data(), stream);
+    });
+  }
+
+  const std::unique_ptr<CudaCalls> calls_;
+  Timer timer_;
+  kernels::MsmShape shape_;
+  kernels::MsmWorkspace<F> workspace_;
+  DeviceBuffer<uint8_t> memory_;
+  DeviceBuffer<Affine<F>> tables_;
+  DeviceBuffer<U256> scalars_;
+  DeviceBuffer<Xyzz<F>> sums_;
+  PinnedBuffer<uint32_t> entries_;
+};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GpuMsmBench<Fq>>> MakeGpuMsmBench(absl::Span<const kernels::G1Affine> bases) {
+  PROOFMILL_ASSIGN_OR_RETURN(std::unique_ptr<CudaMsmBench<Fq>> bench, CudaMsmBench<Fq>::Make(bases));
+  return std::unique_ptr<GpuMsmBench<Fq>>(std::move(bench));
+}
+absl::StatusOr<std::unique_ptr<GpuMsmBench<Fq2>>> MakeGpuMsmBench(absl::Span<const kernels::G2Affine> bases) {
+  PROOFMILL_ASSIGN_OR_RETURN(std::unique_ptr<CudaMsmBench<Fq2>> bench, CudaMsmBench<Fq2>::Make(bases));
+  return std::unique_ptr<GpuMsmBench<Fq2>>(std::move(bench));
+}
+
+absl::StatusOr<GpuNttResult> TimeNttOnGpu(absl::Span<const Fr> coefficients, const BenchCounts& counts) {
+  CudaCalls calls;
+  PROOFMILL_ASSIGN_OR_RETURN(Timer timer, Timer::Make(calls));
+  const size_t n = coefficients.size();
+  uint32_t log2_n = 0;
+  while ((size_t{1} << log2_n) < n) ++log2_n;
+  PROOFMILL_ASSIGN_OR_RETURN(const auto roots, DeviceBuffer<Fr>::Make(calls, std::max<size_t>(n / 2, 1)));
+  PROOFMILL_ASSIGN_OR_RETURN(const auto coset, DeviceBuffer<Fr>::Make(calls, n));
+  PROOFMILL_ASSIGN_OR_RETURN(const auto values, DeviceBuffer<Fr>::Make(calls, n));
+  const kernels::NttTables tables{log2_n, roots.data(), coset.data()};
+  PROOFMILL_RETURN_IF_ERROR(
+      calls.Call("transform tables", [&] { return kernels::LaunchNttTables(tables, timer.stream()); }));
+  PROOFMILL_RETURN_IF_ERROR(timer.Upload(values, coefficients.data(), n));
+  const auto transform = [&](cudaStream_t stream) {
+    return calls.Call("ntt", [&] { return kernels::LaunchNttForward(tables, values.data(), 1, stream); });
+  };
+  PROOFMILL_RETURN_IF_ERROR(transform(timer.stream()));
+  GpuNttResult result;
+  result.values.resize(n);
+  PROOFMILL_RETURN_IF_ERROR(timer.Download(result.values.data(), values, n));
+  // Each run transforms what the one before left: the same work, whatever the values are.
+  PROOFMILL_ASSIGN_OR_RETURN(result.seconds, timer.Measure(counts, transform));
+  return result;
+}
+
+}  // namespace proofmill::engine

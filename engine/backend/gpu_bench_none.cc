@@ -1,0 +1,29 @@
+// For builds without CUDA.
+
+#include "absl/status/status.h"
+#include "engine/backend/gpu_bench.h"
+#include "engine/base/error_reason.h"
+
+namespace proofmill::engine {
+namespace {
+
+absl::Status NoCuda() {
+  return WithReason(absl::FailedPreconditionError("cuda: this build has no cuda backend"),
+                    ErrorReason::kNoDevice);
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<GpuMsmBench<kernels::Fq>>> MakeGpuMsmBench(
+    absl::Span<const kernels::G1Affine>) {
+  return NoCuda();
+}
+absl::StatusOr<std::unique_ptr<GpuMsmBench<kernels::Fq2>>> MakeGpuMsmBench(
+    absl::Span<const kernels::G2Affine>) {
+  return NoCuda();
+}
+absl::StatusOr<GpuNttResult> TimeNttOnGpu(absl::Span<const kernels::Fr>, const BenchCounts&) {
+  return NoCuda();
+}
+
+}  // namespace proofmill::engine
