@@ -89,14 +89,14 @@ std::vector<DeviceMemory> Groth16Runner::Memory() const {
   return {{DeviceMemoryKind::kKeys, key_bytes}};
 }
 
-std::optional<DeviceCounts> Groth16Runner::Counts() const {
+DeviceCounts Groth16Runner::Counts() const {
   const std::optional<DeviceUsage> usage = backend_->usage();
-  if (!usage.has_value()) return std::nullopt;
-  return DeviceCounts{.host_to_device_bytes = usage->host_to_device_bytes,
-                      .device_to_host_bytes = usage->device_to_host_bytes,
-                      .allocations = usage->allocations,
-                      .key_evictions = usage->key_evictions,
-                      .key_reloads = usage->key_reloads};
+  if (!usage.has_value()) return {};
+  return {.host_to_device_bytes = usage->host_to_device_bytes,
+          .device_to_host_bytes = usage->device_to_host_bytes,
+          .allocations = usage->allocations,
+          .key_evictions = usage->key_evictions,
+          .key_reloads = usage->key_reloads};
 }
 
 std::vector<CircuitKeyChange> Groth16Runner::TakeKeyChanges() {

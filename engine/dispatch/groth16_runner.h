@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,7 +43,7 @@ class Groth16Runner final : public JobRunner {
                  const RunContext& context) override;
   size_t jobs_in_flight() const override { return backend_->proofs_in_flight(); }
   std::vector<DeviceMemory> Memory() const override;
-  std::optional<DeviceCounts> Counts() const override;
+  DeviceCounts Counts() const override;
   std::vector<CircuitKeyChange> TakeKeyChanges() override;
 
  private:

@@ -10,8 +10,7 @@ void ReportDevice(JobRunner& runner, Observer& observer) {
   for (const DeviceMemory& memory : runner.Memory()) {
     observer.OnDeviceMemory(device, memory.kind, memory.bytes);
   }
-  const std::optional<DeviceCounts> counts = runner.Counts();
-  if (counts.has_value()) observer.OnDeviceCounts(device, *counts);
+  observer.OnDeviceCounts(device, runner.Counts());
 }
 
 }  // namespace proofmill::engine

@@ -89,8 +89,8 @@ class JobRunner {
 
   // What is in use now.
   virtual std::vector<DeviceMemory> Memory() const = 0;
-  // What the device did so far; nothing where nobody counts.
-  virtual std::optional<DeviceCounts> Counts() const { return std::nullopt; }
+  // What the device did so far; zeros where nobody counts.
+  virtual DeviceCounts Counts() const { return {}; }
   // What happened to the keys of circuits since the last call, in order.
   virtual std::vector<CircuitKeyChange> TakeKeyChanges() { return {}; }
 };
