@@ -136,7 +136,11 @@ RunOutcome Worker::RunGuarded(const Job& job, StageSink& stages) {
 void Worker::Observe(const Job& job, const RunOutcome& outcome, Clock::duration run_time) {
   Observer& observer = context_.observer;
   observer.OnJobFinished(job.info(), device_, outcome.status, run_time);
-  ReportDevice(*runner_, observer);
+  try {
+    ReportDevice(*runner_, observer);
+  } catch (const std::bad_alloc&) {
+    // Counts come again with the next job; the news of a key may be lost.
+  }
   if (outcome.verdict.has_value()) observer.OnBlame(job.info(), device_, *outcome.verdict);
   if (outcome.fault.has_value()) {
     observer.OnDeviceError(device_, outcome.fault->error_class, outcome.fault->status);

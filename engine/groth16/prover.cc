@@ -4,7 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <new>
+#include <exception>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -96,7 +96,8 @@ std::thread PrepareAside(ProofParts& parts, absl::Span<const Fr> public_signals,
       try {
         parts.Prepare();
         if (check) parts.TakePublicSignals(public_signals);
-      } catch (const std::bad_alloc&) {
+      } catch (const std::exception&) {
+        // Nobody would hear of it here; whoever does the work instead will.
       }
     });
   } catch (const std::system_error&) {
