@@ -1,15 +1,19 @@
 #include "kernels/cuda/gather.h"
 
+#include "kernels/cuda/wide.cuh"
 #include "kernels/field/bn254_fr.h"
 
 namespace proofmill::kernels {
 namespace {
 
+using device::LoadWide;
+using device::StoreWide;
+
 constexpr uint32_t kThreads = 128;
 constexpr uint32_t kWarp = 32;
 
 __device__ Fr Term(const DeviceCsr& m, const U256* witness, uint32_t k) {
-  return m.values[k] * Fr::FromMontgomery(witness[m.columns[k]]);
+  return LoadWide(m.values + k) * Fr::FromMontgomery(LoadWide(witness + m.columns[k]));
 }
 
 // One thread a row of A and B: rows are short and ragged (mean 1 to 4 terms), so neighbouring threads read
@@ -27,9 +31,9 @@ __global__ void __launch_bounds__(kThreads)
   Fr sum_b;
   for (; ka < a_end; ++ka) sum_a += Term(a, witness, ka);
   for (; kb < b_end; ++kb) sum_b += Term(b, witness, kb);
-  abc[row] = sum_a;
-  abc[uint64_t{n} + row] = sum_b;
-  abc[2 * uint64_t{n} + row] = sum_a * sum_b;
+  StoreWide(abc + row, sum_a);
+  StoreWide(abc + uint64_t{n} + row, sum_b);
+  StoreWide(abc + 2 * uint64_t{n} + row, sum_a * sum_b);
 }
 
 __device__ Fr WarpSum(Fr sum) {
@@ -58,9 +62,9 @@ __global__ void __launch_bounds__(kThreads)
   sum_a = WarpSum(sum_a);
   sum_b = WarpSum(sum_b);
   if (lane != 0) return;
-  abc[row] = sum_a;
-  abc[uint64_t{n} + row] = sum_b;
-  abc[2 * uint64_t{n} + row] = sum_a * sum_b;
+  StoreWide(abc + row, sum_a);
+  StoreWide(abc + uint64_t{n} + row, sum_b);
+  StoreWide(abc + 2 * uint64_t{n} + row, sum_a * sum_b);
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 #define PROOFMILL_KERNELS_CUDA_MSM_AFFINE_CUH_
 
 #include <cstdint>
-#include <cstring>
 
 #include "kernels/cuda/msm.h"
+#include "kernels/cuda/wide.cuh"
 
 namespace proofmill::kernels::device {
 
@@ -27,24 +27,6 @@ constexpr uint32_t kValueMask = (uint32_t{1} << 31) - 1;
 
 template <typename F>
 constexpr int kAffineBlocks = sizeof(F) == 32 ? 4 : 2;  // of a processor
-
-// An element in global memory, 16 bytes an access. `stride` is the distance of its pieces.
-template <typename F>
-__device__ __forceinline__ F LoadPieces(const uint4* pieces, size_t stride) {
-  uint4 words[sizeof(F) / sizeof(uint4)];
-#pragma unroll
-  for (size_t i = 0; i < sizeof(F) / sizeof(uint4); ++i) words[i] = pieces[i * stride];
-  F out;
-  memcpy(&out, words, sizeof(F));
-  return out;
-}
-template <typename F>
-__device__ __forceinline__ void StorePieces(uint4* pieces, size_t stride, const F& value) {
-  uint4 words[sizeof(F) / sizeof(uint4)];
-  memcpy(words, &value, sizeof(F));
-#pragma unroll
-  for (size_t i = 0; i < sizeof(F) / sizeof(uint4); ++i) pieces[i * stride] = words[i];
-}
 
 // An element in global memory: its 16-byte pieces lie `stride` apart. Absent ones read as zero.
 struct Source {

@@ -7,6 +7,7 @@
 
 #include "kernels/cuda/msm.h"
 #include "kernels/cuda/msm_affine.cuh"
+#include "kernels/cuda/wide.cuh"
 
 namespace proofmill::kernels::device {
 
@@ -31,14 +32,22 @@ struct BucketLists {
   uint32_t* counts;
 };
 
-// The sum of one point a thread over a block of kSumThreads; thread 0 gets it. `shared` holds kSumThreads / 2
-// points.
+// `kCount` points in shared memory, piece by piece, so that neighbouring threads meet different banks.
+template <typename F, uint32_t kCount>
+struct SharedPoints {
+  uint4 pieces[sizeof(Xyzz<F>) / sizeof(uint4)][kCount];
+
+  __device__ Xyzz<F> Load(uint32_t i) const { return LoadPieces<Xyzz<F>>(&pieces[0][i], kCount); }
+  __device__ void Store(uint32_t i, const Xyzz<F>& point) { StorePieces(&pieces[0][i], kCount, point); }
+};
+
+// The sum of one point a thread over a block of kSumThreads; thread 0 gets it.
 template <typename F>
-__device__ Xyzz<F> BlockSum(Xyzz<F> sum, Xyzz<F>* shared) {
+__device__ Xyzz<F> BlockSum(Xyzz<F> sum, SharedPoints<F, kSumThreads / 2>& shared) {
   for (uint32_t half = kSumThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x >= half && threadIdx.x < 2 * half) shared[threadIdx.x - half] = sum;
+    if (threadIdx.x >= half && threadIdx.x < 2 * half) shared.Store(threadIdx.x - half, sum);
     __syncthreads();
-    if (threadIdx.x < half) sum += shared[threadIdx.x];
+    if (threadIdx.x < half) sum += shared.Load(threadIdx.x);
     __syncthreads();
   }
   return sum;
@@ -64,8 +73,7 @@ struct SortedEntries {
   __device__ uint32_t size() const { return count; }
   __device__ Term<F> operator[](uint32_t i) const {
     const uint32_t value = values[i];
-    const auto* const point = reinterpret_cast<const uint4*>(&tables[value & kValueMask]);
-    return {LoadPieces<Affine<F>>(point, 1), value > kValueMask};
+    return {LoadWide(&tables[value & kValueMask]), value > kValueMask};
   }
 };
 
@@ -77,9 +85,7 @@ struct GroupSums {
   const uint32_t* count;
 
   __device__ uint32_t size() const { return *count; }
-  __device__ Term<F> operator[](uint32_t i) const {
-    return {LoadPieces<Affine<F>>(reinterpret_cast<const uint4*>(&sums[i]), 1), false};
-  }
+  __device__ Term<F> operator[](uint32_t i) const { return {LoadWide(&sums[i]), false}; }
 };
 
 // Thread s adds up entries [s*slice, (s+1)*slice) of a list sorted by bucket, one mixed addition each. A
@@ -104,7 +110,7 @@ __global__ void __launch_bounds__(kAccumulateThreads, sizeof(F) == 32 ? 4 : 2)
     const Affine<F> current = next.Value();
     if (i + 1 < end) next = list[i + 1];
     if (current_key != key) {
-      (began_earlier ? partials[2 * s] : buckets[key]) = sum;
+      StoreWide(began_earlier ? &partials[2 * s] : &buckets[key], sum);
       began_earlier = false;
       key = current_key;
       sum = Xyzz<F>::FromAffine(current);
@@ -113,14 +119,13 @@ __global__ void __launch_bounds__(kAccumulateThreads, sizeof(F) == 32 ? 4 : 2)
     }
   }
   const bool goes_on = end < entries && list.keys[end] == key;
-  Xyzz<F>& target = began_earlier ? partials[2 * s] : (goes_on ? partials[2 * s + 1] : buckets[key]);
-  target = sum;
+  StoreWide(began_earlier ? &partials[2 * s] : (goes_on ? &partials[2 * s + 1] : &buckets[key]), sum);
 }
 
 // Partial i of a bucket that spans slices first, first + 1, ...
 template <typename F>
-__device__ const Xyzz<F>& Partial(const Xyzz<F>* partials, uint32_t first_slice, uint32_t i) {
-  return i == 0 ? partials[2 * first_slice + 1] : partials[2 * (first_slice + i)];
+__device__ Xyzz<F> Partial(const Xyzz<F>* partials, uint32_t first_slice, uint32_t i) {
+  return LoadWide(i == 0 ? &partials[2 * first_slice + 1] : &partials[2 * (first_slice + i)]);
 }
 
 // One thread a bucket: joins the partial sums of a bucket over a few slices, and lists the buckets over more
@@ -144,17 +149,17 @@ __global__ void __launch_bounds__(kMergeThreads)
   }
   Xyzz<F> sum = Partial(partials, first, 0);
   for (uint32_t i = 1; i < count; ++i) sum += Partial(partials, first, i);
-  buckets[b] = sum;
+  StoreWide(&buckets[b], sum);
 }
 
-// The sum of one point a lane over a warp; lane 0 gets it. `shared` holds 16 points of this warp's own.
+// The sum of one point a lane over a warp; lane 0 gets it. `shared` is this warp's own.
 template <typename F>
-__device__ Xyzz<F> WarpSum(Xyzz<F> sum, Xyzz<F>* shared) {
+__device__ Xyzz<F> WarpSum(Xyzz<F> sum, SharedPoints<F, 16>& shared) {
   const uint32_t lane = threadIdx.x % 32;
   for (uint32_t half = 16; half > 0; half /= 2) {
-    if (lane >= half && lane < 2 * half) shared[lane - half] = sum;
+    if (lane >= half && lane < 2 * half) shared.Store(lane - half, sum);
     __syncwarp();
-    if (lane < half) sum += shared[lane];
+    if (lane < half) sum += shared.Load(lane);
     __syncwarp();
   }
   return sum;
@@ -165,7 +170,7 @@ template <typename F>
 __global__ void __launch_bounds__(kMergeThreads)
     SumMediumBuckets(const uint32_t* bucket_begin, const uint32_t* bucket_end, uint32_t slice,
                      const Xyzz<F>* partials, BucketLists lists, Xyzz<F>* buckets) {
-  __shared__ Xyzz<F> shared[kMergeThreads / 2];
+  __shared__ SharedPoints<F, 16> shared[kMergeThreads / 32];
   const uint32_t warp = threadIdx.x / 32;
   const uint32_t lane = threadIdx.x % 32;
   for (uint32_t m = blockIdx.x * (kMergeThreads / 32) + warp; m < lists.counts[0];
@@ -175,8 +180,8 @@ __global__ void __launch_bounds__(kMergeThreads)
     const uint32_t count = (bucket_end[b] - 1) / slice - first + 1;
     Xyzz<F> sum = Xyzz<F>::Infinity();
     for (uint32_t i = lane; i < count; i += 32) sum += Partial(partials, first, i);
-    sum = WarpSum(sum, shared + warp * 16);
-    if (lane == 0) buckets[b] = sum;
+    sum = WarpSum(sum, shared[warp]);
+    if (lane == 0) StoreWide(&buckets[b], sum);
   }
 }
 
@@ -186,7 +191,7 @@ template <typename F>
 __global__ void __launch_bounds__(kSumThreads)
     SumLargeBucketParts(const uint32_t* bucket_begin, const uint32_t* bucket_end, uint32_t slice,
                         const Xyzz<F>* partials, BucketLists lists, Xyzz<F>* large_partials) {
-  __shared__ Xyzz<F> shared[kSumThreads / 2];
+  __shared__ SharedPoints<F, kSumThreads / 2> shared;
   for (uint32_t l = blockIdx.x; l < lists.counts[1]; l += gridDim.x) {
     const uint32_t b = lists.large[l];
     const uint32_t first = bucket_begin[b] / slice;
@@ -205,14 +210,14 @@ __global__ void __launch_bounds__(kSumThreads)
 template <typename F>
 __global__ void __launch_bounds__(kMergeThreads)
     JoinLargeBuckets(BucketLists lists, const Xyzz<F>* large_partials, Xyzz<F>* buckets) {
-  __shared__ Xyzz<F> shared[kMergeThreads / 2];
+  __shared__ SharedPoints<F, 16> shared[kMergeThreads / 32];
   const uint32_t warp = threadIdx.x / 32;
   const uint32_t lane = threadIdx.x % 32;
   for (uint32_t l = blockIdx.x * (kMergeThreads / 32) + warp; l < lists.counts[1];
        l += gridDim.x * (kMergeThreads / 32)) {
     Xyzz<F> sum =
         lane < kLargeBucketParts ? large_partials[l * kLargeBucketParts + lane] : Xyzz<F>::Infinity();
-    sum = WarpSum(sum, shared + warp * 16);
+    sum = WarpSum(sum, shared[warp]);
     if (lane == 0) buckets[lists.large[l]] = sum;
   }
 }
@@ -223,7 +228,7 @@ __global__ void __launch_bounds__(kMergeThreads)
 template <typename F>
 __global__ void __launch_bounds__(kSumThreads)
     SumLines(const Xyzz<F>* buckets, uint32_t row_bits, uint32_t column_bits, Xyzz<F>* line_sums) {
-  __shared__ Xyzz<F> shared[kSumThreads / 2];
+  __shared__ SharedPoints<F, 16> shared[kSumThreads / 32];
   const uint32_t rows = uint32_t{1} << row_bits;
   const uint32_t columns = uint32_t{1} << column_bits;
   const uint32_t warp = threadIdx.x / 32;
@@ -236,8 +241,8 @@ __global__ void __launch_bounds__(kSumThreads)
   const uint32_t count = is_row ? columns : rows;
   const uint32_t step = is_row ? 1 : columns;
   Xyzz<F> sum = Xyzz<F>::Infinity();
-  for (uint32_t i = lane; i < count; i += 32) sum += first[uint64_t{i} * step];
-  sum = WarpSum(sum, shared + warp * 16);
+  for (uint32_t i = lane; i < count; i += 32) sum += LoadWide(&first[uint64_t{i} * step]);
+  sum = WarpSum(sum, shared[warp]);
   if (lane == 0) line_sums[blockIdx.y * (rows + columns) + line] = sum;
 }
 
@@ -246,7 +251,7 @@ __global__ void __launch_bounds__(kSumThreads)
 template <typename F>
 __global__ void __launch_bounds__(32)
     SumBits(const Xyzz<F>* line_sums, uint32_t row_bits, uint32_t column_bits, Xyzz<F>* bit_sums) {
-  __shared__ Xyzz<F> shared[16];
+  __shared__ SharedPoints<F, 16> shared;
   const uint32_t rows = uint32_t{1} << row_bits;
   const uint32_t columns = uint32_t{1} << column_bits;
   const Xyzz<F>* lines = line_sums + blockIdx.y * (rows + columns);
@@ -259,7 +264,7 @@ __global__ void __launch_bounds__(32)
   for (uint32_t i = threadIdx.x; i < count; i += 32) {
     // The i-th number that has the bit.
     const uint32_t number = all ? i : ((i >> bit) << (bit + 1)) | (1u << bit) | (i & ((1u << bit) - 1));
-    sum += lines[of_rows ? number : rows + number];
+    sum += LoadWide(&lines[of_rows ? number : rows + number]);
   }
   sum = WarpSum(sum, shared);
   if (threadIdx.x == 0) bit_sums[blockIdx.y * kBitSumsMax + k] = sum;
@@ -271,7 +276,7 @@ __global__ void __launch_bounds__(32)
 template <typename F>
 __global__ void __launch_bounds__(32) JoinBits(const Xyzz<F>* bit_sums, uint32_t row_bits,
                                                uint32_t column_bits, uint32_t parts_of_set, Xyzz<F>* result) {
-  __shared__ Xyzz<F> shared[32];
+  __shared__ SharedPoints<F, 32> shared;
   const uint32_t k = threadIdx.x;
   const uint32_t bits = row_bits + column_bits;
   const uint32_t lanes_of_part = parts_of_set == 1 ? 32 : kMsmPartBits;
@@ -281,14 +286,14 @@ __global__ void __launch_bounds__(32) JoinBits(const Xyzz<F>* bit_sums, uint32_t
   for (uint32_t i = 0; i < k % lanes_of_part; ++i) sum = sum.Double();
   if (k == bits) sum = sums[bits];
   for (uint32_t half = lanes_of_part / 2; half > 0; half /= 2) {
-    shared[k] = sum;
+    shared.Store(k, sum);
     __syncwarp();
-    if (k < bits && k % lanes_of_part < half && k + half < bits) sum += shared[k + half];
+    if (k < bits && k % lanes_of_part < half && k + half < bits) sum += shared.Load(k + half);
     __syncwarp();
   }
-  if (k == bits) shared[bits] = sum;
+  if (k == bits) shared.Store(bits, sum);
   __syncwarp();
-  if (k == 0) sum += shared[bits];
+  if (k == 0) sum += shared.Load(bits);
   if (k < bits && k % lanes_of_part == 0) result[blockIdx.x * parts_of_set + k / lanes_of_part] = sum;
 }
 

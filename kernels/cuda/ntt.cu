@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/wide.cuh"
 #include "kernels/field/bn254_fr.h"
 
 namespace proofmill::kernels {
 namespace {
+
+using device::LoadWide;
+using device::StoreWide;
 
 constexpr uint32_t kTileBits = 10;
 constexpr uint32_t kTile = 1 << kTileBits;
@@ -14,22 +18,19 @@ constexpr uint32_t kColumnBitsMin = 3;    // 8 neighbouring values, 256 bytes, i
 
 // A tile in shared memory as two planes of 16-byte halves, so that neighbouring threads meet different banks.
 struct SharedTile {
-  uint4 low[kTile];
-  uint4 high[kTile];
+  uint4 pieces[2 * kTile];
 
-  __device__ Fr Load(uint32_t i) const {
-    const uint4 l = low[i];
-    const uint4 h = high[i];
-    return Fr::FromMontgomery(U256{{l.x | (uint64_t{l.y} << 32), l.z | (uint64_t{l.w} << 32),
-                                    h.x | (uint64_t{h.y} << 32), h.z | (uint64_t{h.w} << 32)}});
+  // Eight threads that access 16 bytes each in one go must meet eight different quarters of the banks, that
+  // is places that differ modulo 8. Those of a step are numbered by three bits of e: 0 to 2, or 0, 1 and 4,
+  // or 0, 3 and 4, or 2 to 4. With bit 3 joined into bit 1 and bit 4 into bits 0 and 2 they stay apart in all
+  // cases.
+  static __device__ uint32_t Place(uint32_t e) {
+    return e ^ ((e >> 2) & 2) ^ ((e >> 2) & 4) ^ ((e >> 4) & 1);
   }
-  __device__ void Store(uint32_t i, const Fr& value) {
-    const U256& x = value.montgomery();
-    low[i] = make_uint4(static_cast<uint32_t>(x.limb[0]), static_cast<uint32_t>(x.limb[0] >> 32),
-                        static_cast<uint32_t>(x.limb[1]), static_cast<uint32_t>(x.limb[1] >> 32));
-    high[i] = make_uint4(static_cast<uint32_t>(x.limb[2]), static_cast<uint32_t>(x.limb[2] >> 32),
-                         static_cast<uint32_t>(x.limb[3]), static_cast<uint32_t>(x.limb[3] >> 32));
-  }
+  __device__ Fr Load(uint32_t e) const { return device::LoadPieces<Fr>(pieces + Place(e), kTile); }
+  __device__ void Store(uint32_t e, const Fr& value) { device::StorePieces(pieces + Place(e), kTile, value); }
+  // Piece p of the tile as it lies in global memory, element by element.
+  __device__ uint4& Piece(uint32_t p) { return pieces[(p & 1) * kTile + Place(p >> 1)]; }
 };
 
 // Levels [level, level + row_bits) of a transform of 2^log2_n values, counted by the distance 2^level of a
@@ -53,17 +54,15 @@ struct Pass {
   }
 };
 
-// x * w^-exponent or x * w^exponent with w = w_{2^(level+1)}, exponent = offset within the half block, offset
-// < 2^level. Powers of the inverse root come from the same table: w^-e = -w^(n/2 - e).
-__device__ __forceinline__ Fr Twiddle(const Fr* roots, const Pass& pass, uint32_t level, uint32_t offset) {
-  return roots[offset << (pass.log2_n - level - 1)];
+// The twiddle of a butterfly: w^offset with w of order 2^(level+1), offset < 2^level.
+__device__ __forceinline__ Fr Twiddle(const Fr* roots, uint32_t level, uint32_t offset) {
+  return LoadWide(roots + (1u << level) + offset);
 }
+// (u - v) * w^-offset. Powers of the inverse root come from the same table: w^-e = -w^(2^level - e).
 __device__ __forceinline__ Fr DifferenceTimesInverseTwiddle(const Fr& u, const Fr& v, const Fr* roots,
-                                                            const Pass& pass, uint32_t level,
-                                                            uint32_t offset) {
+                                                            uint32_t level, uint32_t offset) {
   if (offset == 0) return u - v;
-  const uint32_t exponent = offset << (pass.log2_n - level - 1);
-  return (v - u) * roots[(1u << (pass.log2_n - 1)) - exponent];
+  return (v - u) * Twiddle(roots, level, (1u << level) - offset);
 }
 
 // The four tile elements that a thread works on when its lower level joins elements 2^bit apart (in tile
@@ -88,8 +87,10 @@ struct InGlobal {
   const Pass& pass;
   uint32_t tile;
   Fr* values;
-  __device__ Fr Load(uint32_t e) const { return values[pass.Place(tile, e)]; }
-  __device__ void Store(uint32_t, uint32_t e, const Fr& value) const { values[pass.Place(tile, e)] = value; }
+  __device__ Fr Load(uint32_t e) const { return LoadWide(values + pass.Place(tile, e)); }
+  __device__ void Store(uint32_t, uint32_t e, const Fr& value) const {
+    StoreWide(values + pass.Place(tile, e), value);
+  }
 };
 // Multiplies by coset[place] on the way.
 struct InSharedTimesCoset {
@@ -98,7 +99,7 @@ struct InSharedTimesCoset {
   uint32_t tile;
   const Fr* coset;
   __device__ void Store(uint32_t, uint32_t e, const Fr& value) const {
-    shared.Store(e, value * coset[pass.Place(tile, e)]);
+    shared.Store(e, value * LoadWide(coset + pass.Place(tile, e)));
   }
 };
 
@@ -124,12 +125,12 @@ __device__ __forceinline__ void InverseLevels(SharedTile& shared, const Fr* root
       for (uint32_t k = 0; k < 4; ++k) x[k] = first ? in.Load(e + (k << bit)) : between.Load(e + (k << bit));
       const Fr y0 = x[0] + x[2];
       const Fr y1 = x[1] + x[3];
-      const Fr y2 = DifferenceTimesInverseTwiddle(x[0], x[2], roots, pass, level + 1, offset);
-      const Fr y3 = DifferenceTimesInverseTwiddle(x[1], x[3], roots, pass, level + 1, offset + (1u << level));
+      const Fr y2 = DifferenceTimesInverseTwiddle(x[0], x[2], roots, level + 1, offset);
+      const Fr y3 = DifferenceTimesInverseTwiddle(x[1], x[3], roots, level + 1, offset + (1u << level));
       x[0] = y0 + y1;
-      x[1] = DifferenceTimesInverseTwiddle(y0, y1, roots, pass, level, offset);
+      x[1] = DifferenceTimesInverseTwiddle(y0, y1, roots, level, offset);
       x[2] = y2 + y3;
-      x[3] = DifferenceTimesInverseTwiddle(y2, y3, roots, pass, level, offset);
+      x[3] = DifferenceTimesInverseTwiddle(y2, y3, roots, level, offset);
 #pragma unroll
       for (uint32_t k = 0; k < 4; ++k) {
         if (last) {
@@ -151,8 +152,7 @@ __device__ __forceinline__ void InverseLevels(SharedTile& shared, const Fr* root
       const Fr v = first ? in.Load(e + (1u << bit)) : between.Load(e + (1u << bit));
       const uint32_t slot = k < kThreads ? 0 : 2;
       out.Store(slot, e, u + v);
-      out.Store(slot + 1, e + (1u << bit),
-                DifferenceTimesInverseTwiddle(u, v, roots, pass, pass.level, offset));
+      out.Store(slot + 1, e + (1u << bit), DifferenceTimesInverseTwiddle(u, v, roots, pass.level, offset));
     }
     __syncthreads();
   }
@@ -175,7 +175,7 @@ __device__ __forceinline__ void ForwardLevels(SharedTile& shared, const Fr* root
       const uint32_t e = FirstOfTwo(k, bit);
       const uint32_t offset = pass.Place(tile, e) & ((1u << pass.level) - 1);
       const Fr u = in.Load(e);
-      const Fr v = in.Load(e + (1u << bit)) * Twiddle(roots, pass, pass.level, offset);
+      const Fr v = in.Load(e + (1u << bit)) * Twiddle(roots, pass.level, offset);
       if (last) {
         out.Store(2 * step, e, u + v);
         out.Store(2 * step + 1, e + (1u << bit), u - v);
@@ -195,7 +195,7 @@ __device__ __forceinline__ void ForwardLevels(SharedTile& shared, const Fr* root
       const uint32_t e = FirstOfFour(threadIdx.x, bit);
       const uint32_t level = pass.level + done;
       const uint32_t offset = pass.Place(tile, e) & ((1u << level) - 1);
-      const Fr w = Twiddle(roots, pass, level, offset);
+      const Fr w = Twiddle(roots, level, offset);
       Fr x[4];
 #pragma unroll
       for (uint32_t k = 0; k < 4; ++k) x[k] = first ? in.Load(e + (k << bit)) : between.Load(e + (k << bit));
@@ -203,8 +203,8 @@ __device__ __forceinline__ void ForwardLevels(SharedTile& shared, const Fr* root
       x[3] *= w;
       const Fr y0 = x[0] + x[1];
       const Fr y1 = x[0] - x[1];
-      const Fr y2 = (x[2] + x[3]) * Twiddle(roots, pass, level + 1, offset);
-      const Fr y3 = (x[2] - x[3]) * Twiddle(roots, pass, level + 1, offset + (1u << level));
+      const Fr y2 = (x[2] + x[3]) * Twiddle(roots, level + 1, offset);
+      const Fr y3 = (x[2] - x[3]) * Twiddle(roots, level + 1, offset + (1u << level));
       x[0] = y0 + y2;
       x[1] = y1 + y3;
       x[2] = y0 - y2;
@@ -222,20 +222,41 @@ __device__ __forceinline__ void ForwardLevels(SharedTile& shared, const Fr* root
   }
 }
 
+// A contiguous tile from and to global memory, neighbouring threads at neighbouring pieces.
+__device__ __forceinline__ void LoadTile(const Fr* values, uint32_t tile_bits, SharedTile& shared) {
+  const auto* const pieces = reinterpret_cast<const uint4*>(values);
+  for (uint32_t p = threadIdx.x; p < (2u << tile_bits); p += kThreads) shared.Piece(p) = pieces[p];
+  __syncthreads();
+}
+__device__ __forceinline__ void StoreTile(SharedTile& shared, uint32_t tile_bits, Fr* values) {
+  auto* const pieces = reinterpret_cast<uint4*>(values);
+  for (uint32_t p = threadIdx.x; p < (2u << tile_bits); p += kThreads) pieces[p] = shared.Piece(p);
+}
+
 // One block a tile, blockIdx.y picks the vector. 32 KiB of shared memory; every value is read and written
-// once.
-enum class PassKind { kInverse, kForward, kInverseCosetForward };
+// once. The inverse ends with, and the transform forward begins with, a contiguous pass.
+enum class PassKind { kInverse, kInverseLast, kForwardFirst, kForward, kInverseCosetForward };
 template <PassKind kKind>
 __global__ void __launch_bounds__(kThreads, 3)
     TransformPass(Pass pass, const Fr* roots, const Fr* coset, Fr* vectors) {
   __shared__ SharedTile shared;
   const uint32_t tile = blockIdx.x;
-  const InGlobal global{pass, tile, vectors + (uint64_t{blockIdx.y} << pass.log2_n)};
+  Fr* const values = vectors + (uint64_t{blockIdx.y} << pass.log2_n);
+  const InGlobal global{pass, tile, values};
+  const InShared in_shared{shared};
   if constexpr (kKind == PassKind::kInverse) InverseLevels(shared, roots, pass, tile, global, global);
+  if constexpr (kKind == PassKind::kInverseLast) {
+    InverseLevels(shared, roots, pass, tile, global, in_shared);
+    StoreTile(shared, pass.tile_bits, values + (uint64_t{tile} << pass.tile_bits));
+  }
+  if constexpr (kKind == PassKind::kForwardFirst) {
+    LoadTile(values + (uint64_t{tile} << pass.tile_bits), pass.tile_bits, shared);
+    ForwardLevels(shared, roots, pass, tile, in_shared, global);
+  }
   if constexpr (kKind == PassKind::kForward) ForwardLevels(shared, roots, pass, tile, global, global);
   if constexpr (kKind == PassKind::kInverseCosetForward) {
     InverseLevels(shared, roots, pass, tile, global, InSharedTimesCoset{shared, pass, tile, coset});
-    ForwardLevels(shared, roots, pass, tile, InShared{shared}, global);
+    ForwardLevels(shared, roots, pass, tile, in_shared, global);
   }
 }
 
@@ -252,7 +273,7 @@ struct ProductInRegisters {
     } else if (vector == 1) {
       held[slot] *= value;
     } else {
-      h[pass.Place(tile, e)] = (held[slot] - value).ToPlain();
+      StoreWide(h + pass.Place(tile, e), (held[slot] - value).ToPlain());
     }
   }
 };
@@ -279,26 +300,37 @@ __global__ void __launch_bounds__(kThreads) MultiplyByTable(const Fr* table, Fr*
   if (i < n) vectors[uint64_t{blockIdx.y} * n + i] *= table[i];
 }
 
-// out[i] = factor * base^e(i), e(i) = i or its bit reversal; a thread takes kThreads-strided values of its
-// own power.
-__global__ void __launch_bounds__(kThreads)
-    Powers(Fr base, Fr factor, uint32_t log2_count, bool reversed, Fr* out) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
-  if (i >= (1u << log2_count)) return;
-  const uint32_t exponent = reversed && log2_count != 0 ? __brev(i) >> (32 - log2_count) : i;
-  Fr power = factor;
+__device__ Fr Power(const Fr& base, uint32_t exponent) {
+  Fr power = Fr::One();
   Fr square = base;
-  for (uint32_t e = exponent; e != 0; e >>= 1) {
-    if ((e & 1) != 0) power *= square;
+  for (; exponent != 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) power *= square;
     square = square.Square();
   }
-  out[i] = power;
+  return power;
+}
+
+// out[i] = factor * base^e, e the bit reversal of i.
+__global__ void __launch_bounds__(kThreads) ReversedPowers(Fr base, Fr factor, uint32_t log2_count, Fr* out) {
+  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  if (i >= (1u << log2_count)) return;
+  out[i] = factor * Power(base, log2_count == 0 ? 0 : __brev(i) >> (32 - log2_count));
+}
+
+// The twiddles of every level: out[2^level + i] = root^(i * 2^(log2_n - level - 1)) for i < 2^level, level <
+// log2_n. out[0] is 1.
+__global__ void __launch_bounds__(kThreads) LevelRoots(Fr root, uint32_t log2_n, Fr* out) {
+  const uint32_t place = blockIdx.x * kThreads + threadIdx.x;
+  if (place >= (1u << log2_n)) return;
+  const uint32_t level = place == 0 ? 0 : 31 - __clz(place);
+  const uint32_t i = place == 0 ? 0 : place - (1u << level);
+  out[place] = Power(root, i == 0 ? 0 : i << (log2_n - level - 1));
 }
 
 uint32_t Blocks(uint32_t n) { return (n + kThreads - 1) / kThreads; }
 
-// The passes of a transform, by level: a contiguous one of up to kTileBits levels, then strided ones of equal
-// height.
+// The passes of a transform, by level: a contiguous one of up to kTileBits levels, then strided ones of about
+// equal height.
 struct Plan {
   uint32_t count = 0;
   Pass passes[8];
@@ -311,7 +343,8 @@ Plan MakePlan(uint32_t log2_n) {
   constexpr uint32_t kRowBitsMax = kTileBits - kColumnBitsMin;
   for (uint32_t left = log2_n - first; left != 0;) {
     const uint32_t passes_left = (left + kRowBitsMax - 1) / kRowBitsMax;
-    const uint32_t rows = (left + passes_left - 1) / passes_left;
+    uint32_t rows = (left + passes_left - 1) / passes_left;
+    if (rows % 2 == 1 && rows < std::min(left, kRowBitsMax)) ++rows;  // levels are done in pairs
     plan.passes[plan.count++] = {log2_n, level, rows, kTileBits};
     level += rows;
     left -= rows;
@@ -328,25 +361,25 @@ void LaunchPass(const NttTables& tables, const Pass& pass, Fr* values, uint32_t 
 
 cudaError_t LaunchNttTables(const NttTables& tables, cudaStream_t stream) {
   const uint32_t m = tables.log2_n;
-  const uint32_t root_bits = m == 0 ? 0 : m - 1;
   const Fr shift = m == kFrTwoAdicity ? Fr::FromUint64(25) : FrRootOfUnity(m + 1);
   const Fr n_inverse = Fr::FromUint64(uint64_t{1} << m).Inverse();
-  Powers<<<Blocks(1u << root_bits), kThreads, 0, stream>>>(FrRootOfUnity(m), Fr::One(), root_bits, false,
-                                                           tables.roots);
-  Powers<<<Blocks(1u << m), kThreads, 0, stream>>>(shift, n_inverse, m, true, tables.coset);
+  LevelRoots<<<Blocks(1u << m), kThreads, 0, stream>>>(FrRootOfUnity(m), m, tables.roots);
+  ReversedPowers<<<Blocks(1u << m), kThreads, 0, stream>>>(shift, n_inverse, m, tables.coset);
   return cudaGetLastError();
 }
 
 cudaError_t LaunchNttInverse(const NttTables& tables, Fr* values, uint32_t batch, cudaStream_t stream) {
   const Plan plan = MakePlan(tables.log2_n);
-  for (uint32_t p = plan.count; p-- > 0;)
+  for (uint32_t p = plan.count; p-- > 1;)
     LaunchPass<PassKind::kInverse>(tables, plan.passes[p], values, batch, stream);
+  LaunchPass<PassKind::kInverseLast>(tables, plan.passes[0], values, batch, stream);
   return cudaGetLastError();
 }
 
 cudaError_t LaunchNttForward(const NttTables& tables, Fr* values, uint32_t batch, cudaStream_t stream) {
   const Plan plan = MakePlan(tables.log2_n);
-  for (uint32_t p = 0; p < plan.count; ++p)
+  LaunchPass<PassKind::kForwardFirst>(tables, plan.passes[0], values, batch, stream);
+  for (uint32_t p = 1; p < plan.count; ++p)
     LaunchPass<PassKind::kForward>(tables, plan.passes[p], values, batch, stream);
   return cudaGetLastError();
 }

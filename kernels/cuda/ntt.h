@@ -24,12 +24,12 @@ namespace proofmill::kernels {
 // What all transforms of one domain share, in device memory.
 struct NttTables {
   uint32_t log2_n = 0;
-  Fr* roots = nullptr;  // w^i for i < max(n/2, 1), w = FrRootOfUnity(log2_n)
+  Fr* roots = nullptr;  // level by level: w^i at 2^level + i, i < 2^level, w = FrRootOfUnity(level + 1)
   Fr* coset = nullptr;  // g^i / n at the bit-reversed place of i; g is the 2n-th root of unity, or 25 when
                         // log2_n is 28
 };
 
-// Fills the tables. roots holds max(n/2, 1) values and coset n.
+// Fills the tables. Each holds n values.
 cudaError_t LaunchNttTables(const NttTables& tables, cudaStream_t stream);
 
 // `batch` vectors side by side, in place: values natural to coefficients (times n) in bit-reversed order.

@@ -19,7 +19,7 @@ absl::StatusOr<std::shared_ptr<const DomainTables>> DomainTables::Make(CudaCalls
                                                                        KeyBytes key_bytes) {
   std::shared_ptr<DomainTables> tables(new DomainTables());
   const size_t n = size_t{1} << log2_n;
-  PROOFMILL_ASSIGN_OR_RETURN(tables->roots_, DeviceBuffer<Fr>::Make(calls, std::max<size_t>(n / 2, 1)));
+  PROOFMILL_ASSIGN_OR_RETURN(tables->roots_, DeviceBuffer<Fr>::Make(calls, n));
   PROOFMILL_ASSIGN_OR_RETURN(tables->coset_, DeviceBuffer<Fr>::Make(calls, n));
   tables->view_ = {log2_n, tables->roots_.data(), tables->coset_.data()};
   PROOFMILL_RETURN_IF_ERROR(
@@ -30,9 +30,7 @@ absl::StatusOr<std::shared_ptr<const DomainTables>> DomainTables::Make(CudaCalls
 }
 
 size_t DomainTables::BytesFor(uint32_t log2_n) {
-  const size_t n = size_t{1} << log2_n;
-  return DeviceAllocationBytes(std::max<size_t>(n / 2, 1) * sizeof(Fr)) +
-         DeviceAllocationBytes(n * sizeof(Fr));
+  return 2 * DeviceAllocationBytes((size_t{1} << log2_n) * sizeof(Fr));
 }
 
 size_t DeviceMatrix::size_bytes() const {

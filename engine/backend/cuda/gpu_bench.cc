@@ -188,7 +188,7 @@ absl::StatusOr<GpuNttResult> TimeNttOnGpu(absl::Span<const Fr> coefficients, con
   const size_t n = coefficients.size();
   uint32_t log2_n = 0;
   while ((size_t{1} << log2_n) < n) ++log2_n;
-  PROOFMILL_ASSIGN_OR_RETURN(const auto roots, DeviceBuffer<Fr>::Make(calls, std::max<size_t>(n / 2, 1)));
+  PROOFMILL_ASSIGN_OR_RETURN(const auto roots, DeviceBuffer<Fr>::Make(calls, n));
   PROOFMILL_ASSIGN_OR_RETURN(const auto coset, DeviceBuffer<Fr>::Make(calls, n));
   PROOFMILL_ASSIGN_OR_RETURN(const auto values, DeviceBuffer<Fr>::Make(calls, n));
   const kernels::NttTables tables{log2_n, roots.data(), coset.data()};

@@ -13,12 +13,11 @@
 namespace proofmill::kernels {
 namespace {
 
-constexpr uint32_t kLog2Max = 14;  // two passes from 11 on
+constexpr uint32_t kLog2Max = 18;  // two passes from 11 on, three from 18 on
 
 // The tables of one domain with their memory.
 struct Tables {
-  explicit Tables(uint32_t log2_n)
-      : roots(std::max<size_t>((size_t{1} << log2_n) / 2, 1)), coset(size_t{1} << log2_n) {
+  explicit Tables(uint32_t log2_n) : roots(size_t{1} << log2_n), coset(size_t{1} << log2_n) {
     view = {log2_n, roots.data(), coset.data()};
     EXPECT_EQ(LaunchNttTables(view, nullptr), cudaSuccess);
   }
