@@ -10,18 +10,17 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/checked_result.h"
 #include "cli/client_flags.h"
 #include "cli/commands.h"
 #include "cli/output_files.h"
 #include "cli/progress.h"
-#include "cli/proof_messages.h"
 #include "cli/snarkjs_files.h"
 #include "cli/table.h"
 #include "engine/base/host_buffer.h"
 #include "engine/base/status_macros.h"
 #include "engine/formats/file.h"
 #include "engine/formats/snarkjs_json.h"
-#include "engine/groth16/verifier.h"
 #include "nlohmann/json.hpp"
 
 namespace proofmill::cli {
@@ -44,11 +43,6 @@ std::string Describe(const client::Progress& progress) {
   if (progress.phase == Phase::kWaitingToRetry) absl::StrAppend(&text, " (", progress.retry_reason, ")");
   return text;
 }
-
-struct CheckedResult {
-  engine::Groth16Proof proof;
-  std::vector<kernels::Fr> signals;
-};
 
 class ClientProveCommand final : public Command {
  public:
@@ -80,6 +74,7 @@ class ClientProveCommand final : public Command {
     flags.Bool("unary", &unary_, "Send the witness in one message.");
     flags.Bool("stream", &stream_, "Send the witness as a stream.");
     flags.Bool("upload", &upload_, "Send the witness in small calls that a bad connection may interrupt.");
+    flags.Bool("job", &job_, "Make a job and wait for it, so that no call is open for long.");
     flags.String("verify_with", "VKEY.json", &verify_with_,
                  "Verify the proof with this key instead of the one that the service tells.");
     flags.Bool("timings", &timings_, "Print the time of each step at the service.");
@@ -90,8 +85,8 @@ class ClientProveCommand final : public Command {
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& positional) override {
     if (spec_circuit_.empty())
       return absl::InvalidArgumentError("--circuit: expected the id of a circuit, got none");
-    if (unary_ + stream_ + upload_ > 1) {
-      return absl::InvalidArgumentError("expected one of --unary, --stream and --upload, got several");
+    if (unary_ + stream_ + upload_ + job_ > 1) {
+      return absl::InvalidArgumentError("expected one of --unary, --stream, --upload and --job, got several");
     }
     PROOFMILL_RETURN_IF_ERROR(CheckOutputPaths({positional[0]}, {positional[1], positional[2]}));
     std::optional<KnownKey> key;
@@ -105,7 +100,9 @@ class ClientProveCommand final : public Command {
     {
       // Asked for while the proof is made: a service that stops gives its last proof, and is gone.
       std::future<absl::StatusOr<KnownKey>> asked;
-      if (!key) asked = std::async(std::launch::async, [&] { return AskForKey(*client); });
+      if (!key)
+        asked = std::async(std::launch::async,
+                           [&] { return AskForKey(*client, spec_circuit_, flags_.deadline); });
       Progress progress("connecting");
       PROOFMILL_ASSIGN_OR_RETURN(result, Prove(*client, positional[0], progress));
       if (asked.valid()) {
@@ -113,9 +110,9 @@ class ClientProveCommand final : public Command {
       }
     }
     if (!key || (!key->version.empty() && key->version != result.circuit_version())) {
-      PROOFMILL_ASSIGN_OR_RETURN(key, AskForKey(*client));
+      PROOFMILL_ASSIGN_OR_RETURN(key, AskForKey(*client, spec_circuit_, flags_.deadline));
     }
-    PROOFMILL_ASSIGN_OR_RETURN(const CheckedResult checked, Check(key->key, result));
+    PROOFMILL_ASSIGN_OR_RETURN(const CheckedResult checked, CheckResult(key->key, result));
     PROOFMILL_RETURN_IF_ERROR(WriteOutputFiles({{positional[1], engine::ProofToJson(checked.proof)},
                                                 {positional[2], engine::PublicToJson(checked.signals)}}));
     if (timings_ || json_)
@@ -145,36 +142,10 @@ class ClientProveCommand final : public Command {
                                  : client::Transfer::kAuto;
     options.on_progress = [&progress](const client::Progress& now) { progress.Set(Describe(now)); };
     const absl::string_view bytes(reinterpret_cast<const char*>(wtns.data()), wtns.size());
-    absl::StatusOr<v1::ProofResult> result = client.Prove(std::move(spec), bytes, options);
+    absl::StatusOr<v1::ProofResult> result = job_ ? client.ProveAsJob(std::move(spec), bytes, options)
+                                                  : client.Prove(std::move(spec), bytes, options);
     if (!result.ok()) return WithReasonInText(result.status());
     return result;
-  }
-
-  // A verification key, and the version of the circuit that it is of; empty for a file's.
-  struct KnownKey {
-    engine::VerificationKey key;
-    std::string version;
-  };
-  absl::StatusOr<KnownKey> AskForKey(client::Client& client) const {
-    absl::StatusOr<v1::Circuit> circuit =
-        client.GetCircuit(spec_circuit_, std::min(flags_.deadline, client::Client::kShortTimeout));
-    if (!circuit.ok()) return WithReasonInText(circuit.status());
-    KnownKey known{.key = {}, .version = circuit->version()};
-    PROOFMILL_ASSIGN_OR_RETURN(known.key, engine::ParseVerificationKeyJson(circuit->verification_key_json()));
-    PROOFMILL_RETURN_IF_ERROR(engine::CheckVerificationKey(known.key));
-    return known;
-  }
-
-  // The service has verified the proof; a client that trusts it blindly would not need proofs.
-  static absl::StatusOr<CheckedResult> Check(const engine::VerificationKey& key,
-                                             const v1::ProofResult& result) {
-    CheckedResult checked;
-    PROOFMILL_ASSIGN_OR_RETURN(checked.proof, ToProof(result.groth16()));
-    PROOFMILL_ASSIGN_OR_RETURN(checked.signals, ToSignals(result.public_signals()));
-    PROOFMILL_ASSIGN_OR_RETURN(const bool valid, engine::Verify(key, checked.signals, checked.proof));
-    if (!valid)
-      return absl::InternalError("expected a valid proof from the service, got one that does not verify");
-    return checked;
   }
 
   static std::string ResultText(const v1::ProofResult& result) {
@@ -200,7 +171,7 @@ class ClientProveCommand final : public Command {
   ClientFlags flags_;
   std::string spec_circuit_, spec_version_, request_id_, verify_with_;
   std::string priority_ = "normal";
-  bool unary_ = false, stream_ = false, upload_ = false, timings_ = false, json_ = false;
+  bool unary_ = false, stream_ = false, upload_ = false, job_ = false, timings_ = false, json_ = false;
 };
 
 }  // namespace

@@ -19,6 +19,12 @@ std::unique_ptr<Command> MakeSetupCommand();
 std::unique_ptr<Command> MakeSynthCommand();
 
 std::unique_ptr<Command> MakeClientProveCommand();
+std::unique_ptr<Command> MakeClientSubmitCommand();
+std::unique_ptr<Command> MakeClientWatchCommand();
+std::unique_ptr<Command> MakeClientJobCommand();
+std::unique_ptr<Command> MakeClientJobsCommand();
+std::unique_ptr<Command> MakeClientCancelCommand();
+std::unique_ptr<Command> MakeClientDeleteCommand();
 std::unique_ptr<Command> MakeClientVerifyCommand();
 std::unique_ptr<Command> MakeClientCircuitsCommand();
 std::unique_ptr<Command> MakeClientStatusCommand();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "engine/backend/select.h"
@@ -62,6 +63,10 @@ std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a t
       {"tls_key", "FILE", "Private key of the certificate, PEM.", &Config::tls_key},
       {"tls_client_ca", "FILE", "Authorities of client certificates, PEM; if set, clients must have one.",
        &Config::tls_client_ca},
+      {"advertise_address", "HOST:PORT",
+       "Where other machines reach the data listener, told in the names of jobs; empty: the address of "
+       "--listen.",
+       &Config::advertise_address},
       {"port_file", "FILE", "File to write the chosen addresses to, once the listeners are up.",
        &Config::port_file},
       {"queue_jobs_max", "N", "Jobs that may wait.", &Config::queue_jobs_max, 1, 1'000'000},
@@ -80,6 +85,14 @@ std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a t
       {"deadline_max", "TIME",
        "Longest time for one call; longer and absent deadlines of clients are cut to it.",
        &Config::deadline_max},
+      {"job_count_max", "N", "Jobs of JobService that are kept, on their way and ended.",
+       &Config::job_count_max, 1, 1'000'000},
+      {"job_result_ttl", "TIME", "How long the result of a job, and of a request with an id, is kept.",
+       &Config::job_result_ttl},
+      {"batch_items_max", "N", "Items that one call of ProveBatch may have on their way.",
+       &Config::batch_items_max, 1, 65'536},
+      {"send_timeout", "TIME", "A call whose client does not take what is sent for this long is cut.",
+       &Config::send_timeout},
       {"streams_per_connection_max", "N", "Calls that one connection may have open at a time.",
        &Config::streams_per_connection_max, 1, 1'000'000},
       {"grpc_memory_bytes_max", "SIZE",
@@ -161,10 +174,23 @@ void CheckListener(absl::string_view name, const std::string& address_text, bool
   }
 }
 
+// What clients are told to connect to, so any name will do; but it must be one, with a port.
+void CheckAdvertised(absl::string_view text, Mistakes& mistakes) {
+  const size_t colon = text.rfind(':');
+  uint32_t port = 0;
+  const bool printable = std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (printable && text.size() <= 253 && colon != absl::string_view::npos && colon > 0 &&
+      absl::SimpleAtoi(text.substr(colon + 1), &port) && port >= 1 && port <= 65535) {
+    return;
+  }
+  mistakes.Add(absl::StrCat("advertise_address: expected HOST:PORT, got '", text, "'"));
+}
+
 void CheckListeners(const Config& config, Mistakes& mistakes) {
   CheckListener("listen", config.listen, config.tls(), config, mistakes);
   CheckListener("admin_listen", config.admin_listen, false, config, mistakes);
   CheckListener("metrics_listen", config.metrics_listen, false, config, mistakes);
+  if (!config.advertise_address.empty()) CheckAdvertised(config.advertise_address, mistakes);
   if (config.tls_cert.empty() != config.tls_key.empty()) {
     mistakes.Add("tls_cert and tls_key: expected both or none");
   }
@@ -195,10 +221,9 @@ void CheckBoundsTogether(const Config& config, Mistakes& mistakes) {
   }
   mistakes.Add(engine::CheckDeviceMemoryLimit(config.device_memory_limit.bytes));
   const std::pair<absl::string_view, absl::Duration> positive[] = {
-      {"upload_idle_timeout", config.upload_idle_timeout},
-      {"deadline_max", config.deadline_max},
-      {"keepalive_time", config.keepalive_time},
-      {"keepalive_timeout", config.keepalive_timeout}};
+      {"upload_idle_timeout", config.upload_idle_timeout}, {"deadline_max", config.deadline_max},
+      {"job_result_ttl", config.job_result_ttl},           {"send_timeout", config.send_timeout},
+      {"keepalive_time", config.keepalive_time},           {"keepalive_timeout", config.keepalive_timeout}};
   for (const auto& [name, value] : positive) {
     if (value < absl::Milliseconds(1) || value > absl::Hours(24)) {
       mistakes.Add(absl::StrCat(name, ": expected 1ms to 24h, got ", absl::FormatDuration(value)));

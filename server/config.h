@@ -52,6 +52,7 @@ struct Config {
   std::string tls_cert;
   std::string tls_key;
   std::string tls_client_ca;
+  std::string advertise_address;
   std::string port_file;
 
   // Bounds.
@@ -63,6 +64,10 @@ struct Config {
   ByteCount upload_bytes_max{uint64_t{1} << 30};
   absl::Duration upload_idle_timeout = absl::Seconds(60);
   absl::Duration deadline_max = absl::Minutes(10);
+  uint64_t job_count_max = 10'000;
+  absl::Duration job_result_ttl = absl::Minutes(10);
+  uint64_t batch_items_max = 64;
+  absl::Duration send_timeout = absl::Seconds(60);
   uint64_t streams_per_connection_max = 256;
   ByteCount grpc_memory_bytes_max{uint64_t{4} << 30};
   uint64_t verify_threads = 1;

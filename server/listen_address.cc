@@ -46,6 +46,13 @@ std::string ListenAddress::ToString() const {
 
 bool ListenAddress::IsLoopback() const { return IsLoopbackHost(host); }
 
+bool ListenAddress::IsWildcard() const {
+  in_addr v4;
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return v4.s_addr == INADDR_ANY;
+  in6_addr v6;
+  return inet_pton(AF_INET6, host.c_str(), &v6) == 1 && IN6_IS_ADDR_UNSPECIFIED(&v6);
+}
+
 absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
   const size_t colon = text.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == text.size()) return Malformed(text);

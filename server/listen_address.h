@@ -20,6 +20,8 @@ struct ListenAddress {
   std::string ToString() const;
   // True when only this machine can reach the address: 127.0.0.0/8, ::1, localhost.
   bool IsLoopback() const;
+  // True for 0.0.0.0 and ::, which stand for all addresses of this machine.
+  bool IsWildcard() const;
 };
 
 //   INVALID_ARGUMENT  not HOST:PORT, a host that is no address, or a port above 65535.

@@ -48,6 +48,8 @@ std::string_view MethodName(Method method) {
       return "ProverService/Prove";
     case Method::kProveStream:
       return "ProverService/ProveStream";
+    case Method::kProveBatch:
+      return "ProverService/ProveBatch";
     case Method::kVerify:
       return "ProverService/Verify";
     case Method::kCreateUpload:
@@ -62,6 +64,18 @@ std::string_view MethodName(Method method) {
       return "CircuitService/ListCircuits";
     case Method::kGetCircuit:
       return "CircuitService/GetCircuit";
+    case Method::kCreateJob:
+      return "JobService/CreateJob";
+    case Method::kGetJob:
+      return "JobService/GetJob";
+    case Method::kWatchJob:
+      return "JobService/WatchJob";
+    case Method::kCancelJob:
+      return "JobService/CancelJob";
+    case Method::kListJobs:
+      return "JobService/ListJobs";
+    case Method::kDeleteJob:
+      return "JobService/DeleteJob";
   }
   return "unknown";
 }
@@ -88,7 +102,8 @@ struct Metrics::Parts {
                                      "Bytes of witness in memory: arriving, waiting and being proved.")),
         uploads(OneGauge("proofmill_uploads", "Uploads that are open, those of streams included.")),
         upload_bytes(OneGauge("proofmill_upload_bytes", "Bytes that open uploads have room for.")),
-        streams(OneGauge("proofmill_streams", "Calls of ProveStream that are open.")),
+        streams(OneGauge("proofmill_streams", "Calls of ProveStream and ProveBatch that are open.")),
+        jobs(OneGauge("proofmill_jobs", "Jobs that JobService keeps: on their way, and ended.")),
         verify_queue(OneGauge("proofmill_verify_queue_depth", "Calls of Verify that wait for a thread.")) {
     OneGauge("proofmill_queue_depth_max", "The bound of proofmill_queue_depth over all priorities.",
              static_cast<double>(bounds.queue_jobs_max));
@@ -98,6 +113,7 @@ struct Metrics::Parts {
              static_cast<double>(bounds.uploads_max));
     OneGauge("proofmill_upload_bytes_max", "The bound of proofmill_upload_bytes.",
              static_cast<double>(bounds.upload_bytes_max));
+    OneGauge("proofmill_jobs_max", "The bound of proofmill_jobs.", static_cast<double>(bounds.jobs_max));
     OneGauge("proofmill_verify_queue_depth_max", "The bound of proofmill_verify_queue_depth.",
              static_cast<double>(bounds.verify_queue_max));
   }
@@ -120,6 +136,8 @@ struct Metrics::Parts {
       Histograms("proofmill_request_duration_seconds",
                  "From the arrival of a call (its first message, or the opening of a stream) to its answer.",
                  {"method", "circuit"}, kRequestBuckets);
+  SeriesFamily<Counter> batch_items = Counters(
+      "proofmill_batch_items_total", "Items of ProveBatch that were answered, by status code.", {"code"});
   SeriesFamily<Gauge> queue_depth =
       Gauges("proofmill_queue_depth", "Jobs that wait for a device.", {"priority"});
   Gauge& queue_witness_bytes;
@@ -166,6 +184,7 @@ struct Metrics::Parts {
   Gauge& uploads;
   Gauge& upload_bytes;
   Gauge& streams;
+  Gauge& jobs;
   Gauge& verify_queue;
 
   engine::Mutex mu;
@@ -184,6 +203,7 @@ struct Metrics::Parts {
 // Makes the series that have no event of their own to begin with, so that rates are right from the first one
 // on.
 Metrics::Metrics(const BuildInfo& build, const Bounds& bounds) : parts_(std::make_unique<Parts>(bounds)) {
+  parts_->batch_items.At({"OK"});
   parts_->build_info.At({build.version, build.revision, build.cuda}).Set(1);
   for (const auto priority : {engine::Priority::kLow, engine::Priority::kNormal, engine::Priority::kHigh}) {
     parts_->queue_depth.At({engine::PriorityName(priority)});
@@ -218,6 +238,9 @@ void Metrics::CountCall(Method method, std::string_view circuit, std::string_vie
   parts_->requests.At({MethodName(method), label, code}).Increment();
   parts_->request_duration.At({MethodName(method), label}).Observe(Seconds(duration));
 }
+
+void Metrics::CountBatchItem(std::string_view code) { parts_->batch_items.At({code}).Increment(); }
+void Metrics::AddJobs(int change) { parts_->jobs.Increment(change); }
 
 void Metrics::AddUploads(int count_change, int64_t bytes_change) {
   parts_->uploads.Increment(count_change);

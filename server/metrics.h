@@ -27,6 +27,7 @@ namespace proofmill::server {
 enum class Method {
   kProve,
   kProveStream,
+  kProveBatch,
   kVerify,
   kCreateUpload,
   kWriteUpload,
@@ -34,8 +35,13 @@ enum class Method {
   kDeleteUpload,
   kListCircuits,
   kGetCircuit,
+  kCreateJob,
+  kGetJob,
+  kWatchJob,
+  kCancelJob,
+  kListJobs,
+  kDeleteJob,
 };
-inline constexpr int kMethodCount = 9;
 // "ProverService/Prove" and so on: the label `method`.
 std::string_view MethodName(Method method);
 
@@ -48,6 +54,7 @@ class Metrics final : public engine::Observer {
     uint64_t uploads_max;
     uint64_t upload_bytes_max;
     uint64_t verify_queue_max;
+    uint64_t jobs_max;
   };
 
   Metrics(const BuildInfo& build, const Bounds& bounds);
@@ -66,6 +73,10 @@ class Metrics final : public engine::Observer {
   // One finished call. `circuit` is what the client asked for, or empty; `code` is a name such as "OK".
   void CountCall(Method method, std::string_view circuit, std::string_view code,
                  std::chrono::nanoseconds duration);
+  // One item of a batch that was answered.
+  void CountBatchItem(std::string_view code);
+  // Jobs that JobService keeps.
+  void AddJobs(int change);
   void AddUploads(int count_change, int64_t bytes_change);
   void AddStreams(int change);
   void AddVerifyQueue(int change);

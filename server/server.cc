@@ -11,10 +11,15 @@
 #include "server/engine_events.h"
 #include "server/grpc_server.h"
 #include "server/idle_reaper.h"
+#include "server/job_name.h"
+#include "server/job_store.h"
+#include "server/listen_address.h"
 #include "server/metrics.h"
 #include "server/rpc/circuit_service.h"
 #include "server/rpc/health_service.h"
+#include "server/rpc/job_service.h"
 #include "server/rpc/prover_service.h"
+#include "server/rpc/send_guard.h"
 #include "server/rpc/service_context.h"
 #include "server/rpc/upload_service.h"
 #include "server/tls.h"
@@ -35,6 +40,9 @@ constexpr absl::Duration kRefusalTime = absl::Milliseconds(100);
 // as long as it may. When no call is open any more it gets this long.
 constexpr absl::Duration kIdleConnectionTime = absl::Seconds(1);
 
+// Results of jobs that have ended: a few hundred bytes each, and 32 for each public signal.
+constexpr uint64_t kJobResultBytesMax = uint64_t{64} << 20;
+
 milliseconds ToMilliseconds(absl::Duration duration) {
   return milliseconds(absl::ToInt64Milliseconds(duration));
 }
@@ -44,7 +52,8 @@ Metrics::Bounds MetricBounds(const Config& config) {
           .queue_witness_bytes_max = config.queue_witness_bytes_max.bytes,
           .uploads_max = config.upload_count_max,
           .upload_bytes_max = config.upload_bytes_max.bytes,
-          .verify_queue_max = config.verify_queue_max};
+          .verify_queue_max = config.verify_queue_max,
+          .jobs_max = config.job_count_max};
 }
 
 engine::EngineOptions ToEngineOptions(const Config& config) {
@@ -57,12 +66,22 @@ engine::EngineOptions ToEngineOptions(const Config& config) {
   options.witness_bytes_max = config.queue_witness_bytes_max.bytes;
   options.default_deadline = ToMilliseconds(config.deadline_max);
   options.maximum_deadline = ToMilliseconds(config.deadline_max);
+  options.request_id_ttl = ToMilliseconds(config.job_result_ttl);
   return options;
+}
+
+// Where others reach the data listener, as far as is known.
+std::string AdvertisedAddress(const Config& config, const std::string& bound) {
+  if (!config.advertise_address.empty()) return config.advertise_address;
+  const auto address = ParseListenAddress(bound);
+  return address.ok() && !address->IsWildcard() ? bound : "";
 }
 
 // Often enough that "idle" is ended not much later than announced, seldom enough to cost nothing.
 milliseconds ReaperPeriod(const Config& config) {
-  return std::clamp(ToMilliseconds(config.upload_idle_timeout) / 4, milliseconds(10), milliseconds(1000));
+  const absl::Duration shortest =
+      std::min({config.upload_idle_timeout, config.send_timeout, config.job_result_ttl});
+  return std::clamp(ToMilliseconds(shortest) / 4, milliseconds(10), milliseconds(1000));
 }
 
 }  // namespace
@@ -78,10 +97,18 @@ struct Server::Parts {
                                  .bytes_max = config.upload_bytes_max.bytes,
                                  .idle_timeout = ToMilliseconds(config.upload_idle_timeout)},
             engine::Clock::Real(), [this](int count, int64_t bytes) { metrics.AddUploads(count, bytes); })),
+        sends(std::make_shared<SendGuard>(ToMilliseconds(config.send_timeout), engine::Clock::Real())),
+        jobs(std::make_shared<JobStore>(
+            JobStore::Options{.jobs_max = config.job_count_max,
+                              .result_bytes_max = kJobResultBytesMax,
+                              .result_ttl = ToMilliseconds(config.job_result_ttl)},
+            engine::Clock::Real(), [this](int change) { metrics.AddJobs(change); })),
         reaper(ReaperPeriod(config), engine::Clock::Real()),
         verify_pool({.threads = config.verify_threads, .queue_max = config.verify_queue_max},
                     [this](int change) { metrics.AddVerifyQueue(change); }) {
     reaper.Add(uploads);
+    reaper.Add(sends);
+    reaper.Add(jobs);
   }
 
   void MakeServices();
@@ -92,6 +119,8 @@ struct Server::Parts {
   Metrics metrics;
   EngineEvents events;
   std::shared_ptr<UploadStore> uploads;
+  const std::shared_ptr<SendGuard> sends;
+  std::shared_ptr<JobStore> jobs;
   // Outlives the reaper, which may be looking at a stream that has just ended by itself.
   std::unique_ptr<ServiceContext> context;
   IdleReaper reaper;
@@ -102,6 +131,7 @@ struct Server::Parts {
   std::unique_ptr<engine::Engine> engine;
   std::optional<ProverService> prover_service;
   std::optional<UploadService> upload_service;
+  std::optional<JobService> job_service;
   std::optional<CircuitService> data_circuits;
   std::optional<CircuitService> admin_circuits;
   std::unique_ptr<GrpcServer> admin;
@@ -115,14 +145,18 @@ void Server::Parts::MakeServices() {
                                    .metrics = metrics,
                                    .log = log,
                                    .uploads = *uploads,
+                                   .jobs = *jobs,
+                                   .sends = *sends,
                                    .reaper = reaper,
                                    .verify_pool = verify_pool,
                                    .limits = {.message_bytes_max = config.message_bytes_max.bytes,
                                               .chunk_bytes_max = config.chunk_bytes_max.bytes,
                                               .idle_timeout = ToMilliseconds(config.upload_idle_timeout),
-                                              .deadline_max = ToMilliseconds(config.deadline_max)}});
+                                              .deadline_max = ToMilliseconds(config.deadline_max),
+                                              .batch_items_max = config.batch_items_max}});
   prover_service.emplace(*context);
   upload_service.emplace(*context);
+  job_service.emplace(*context);
   data_circuits.emplace(*context, CircuitService::Access::kEverybody);
   admin_circuits.emplace(*context, CircuitService::Access::kLoopbackOnly);
   engine->health().AddListener([this](const engine::HealthStatus& health) {
@@ -148,13 +182,15 @@ absl::Status Server::Parts::StartListeners() {
                                                        .services = {&*admin_circuits, &admin_health}},
                                                       config));
   PROOFMILL_ASSIGN_OR_RETURN(
-      data,
-      GrpcServer::Start({.name = "data",
-                         .address = config.listen,
-                         .tls = tls,
-                         .require_client_certificate = !config.tls_client_ca.empty(),
-                         .services = {&*prover_service, &*upload_service, &*data_circuits, &data_health}},
-                        config));
+      data, GrpcServer::Start({.name = "data",
+                               .address = config.listen,
+                               .tls = tls,
+                               .require_client_certificate = !config.tls_client_ca.empty(),
+                               .services = {&*prover_service, &*upload_service, &*job_service,
+                                            &*data_circuits, &data_health}},
+                              config));
+  PROOFMILL_ASSIGN_OR_RETURN(Instance instance, MakeInstance(AdvertisedAddress(config, data->address())));
+  jobs->Open(std::move(instance));
   PROOFMILL_ASSIGN_OR_RETURN(metrics_address, metrics.Serve(config.metrics_listen));
   return absl::OkStatus();
 }
@@ -199,11 +235,13 @@ void Server::Stop(absl::Duration grace) {
   if (parts_->context != nullptr) parts_->context->draining = true;
   parts_->reaper.Sweep();
   parts_->data_health.EndWatches();
-  // The listener stays open meanwhile and refuses what comes, with a reason.
-  if (parts_->context != nullptr) {
-    parts_->context->open_calls.WaitForNone(std::chrono::steady_clock::now() +
-                                            absl::ToChronoNanoseconds(grace));
-  }
+  // The listener stays open meanwhile and refuses what comes, with a reason. Jobs have no call that waits for
+  // them; who asks for one is told how it ended.
+  const auto grace_end = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(grace);
+  const bool idle = parts_->engine->WaitUntilIdle(grace_end) &&
+                    (parts_->context == nullptr || parts_->context->open_calls.WaitForNone(grace_end));
+  // What the grace cuts ends for our reason, and not as if its client had gone.
+  if (!idle) parts_->engine->Shutdown(engine::Clock::Real().Now());
   const auto shut_down = [deadline](GrpcServer& server) {
     server.Shutdown(absl::ToChronoTime(std::min(deadline, absl::Now() + kIdleConnectionTime)));
   };

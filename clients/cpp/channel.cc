@@ -29,6 +29,15 @@ bool UsesTls(const ClientOptions& options) {
   return options.tls || !options.ca_file.empty() || !options.cert_file.empty() || !options.key_file.empty();
 }
 
+// The host of a target, without its scheme, brackets and port.
+absl::string_view HostOf(absl::string_view target) {
+  for (const char* scheme : {"dns:///", "ipv4:", "ipv6:", "dns:"}) {
+    if (absl::ConsumePrefix(&target, scheme)) break;
+  }
+  if (absl::ConsumePrefix(&target, "[")) return target.substr(0, target.find(']'));
+  return target.substr(0, target.rfind(':'));
+}
+
 absl::StatusOr<std::string> ReadSmallFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::InvalidArgumentError(absl::StrCat(path, ": cannot be opened"));
@@ -70,11 +79,7 @@ bool IsLoopbackTarget(absl::string_view target) {
   if (absl::StartsWith(target, "unix:") || absl::StartsWith(target, "unix-abstract:")) return true;
   // Of a list such as ipv6:[::1]:1,[2001:db8::1]:1 only the first is looked at below.
   if (absl::StrContains(target, ',')) return false;
-  for (const char* scheme : {"dns:///", "ipv4:", "ipv6:", "dns:"}) {
-    if (absl::ConsumePrefix(&target, scheme)) break;
-  }
-  absl::string_view host = target.substr(0, target.rfind(':'));
-  if (absl::ConsumePrefix(&target, "[")) host = target.substr(0, target.find(']'));
+  const absl::string_view host = HostOf(target);
   if (host == "localhost" || host == "::1") return true;
 
   const std::vector<absl::string_view> parts = absl::StrSplit(host, '.');
@@ -106,6 +111,18 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const ClientOptions& 
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   if (!options.tls_server_name.empty()) arguments.SetSslTargetNameOverride(options.tls_server_name);
   return grpc::CreateCustomChannel(options.target, *credentials, arguments);
+}
+
+absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannelToReplica(const ClientOptions& options,
+                                                                    absl::string_view address) {
+  ClientOptions replica = options;
+  replica.target = std::string(address);
+  if (UsesTls(options) && options.tls_server_name.empty()) {
+    replica.tls_server_name = std::string(HostOf(options.target));
+  }
+  const absl::StatusOr<std::string> authorization = ReadAuthorization(replica);
+  if (!authorization.ok()) return authorization.status();
+  return MakeChannel(replica);
 }
 
 absl::StatusOr<std::string> ReadAuthorization(const ClientOptions& options) {

@@ -22,6 +22,12 @@ namespace proofmill::client {
 //   read.
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const ClientOptions& options);
 
+// A channel to another replica of the service at options.target, whose address that service told. It must
+// show a certificate for the same name, so that whoever could make up an address gains nothing by it.
+//   FAILED_PRECONDITION  the API key would travel in clear text to another machine.
+absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannelToReplica(const ClientOptions& options,
+                                                                    absl::string_view address);
+
 // The value of the `authorization` metadata, or an empty string without `options.api_key_file`.
 //   INVALID_ARGUMENT     the file cannot be read, or what it holds is not one line of printable ASCII.
 //   FAILED_PRECONDITION  the key would travel in clear text to another machine.

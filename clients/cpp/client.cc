@@ -9,23 +9,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "clients/cpp/channel.h"
-#include "clients/cpp/error.h"
-#include "clients/cpp/prove_call.h"
-#include "clients/cpp/retry.h"
-#include "grpc/health/v1/health.grpc.pb.h"
-#include "proofmill/v1/circuits.grpc.pb.h"
-#include "proofmill/v1/prover.grpc.pb.h"
-#include "proofmill/v1/uploads.grpc.pb.h"
+#include "clients/cpp/client_state.h"
 
 namespace proofmill::client {
 namespace {
 
 constexpr int kPageSize = 500;
-
-std::string RandomRequestId() {
-  absl::BitGen random;
-  return absl::StrFormat("%016x%016x", absl::Uniform<uint64_t>(random), absl::Uniform<uint64_t>(random));
-}
 
 // The service's message limit is below this witness's size; a stream has no such limit.
 bool NeedsStream(const absl::Status& error) {
@@ -36,32 +25,10 @@ bool NeedsStream(const absl::Status& error) {
 
 }  // namespace
 
-struct Client::State {
-  ClientOptions options;
-  std::string authorization;
-  std::unique_ptr<v1::ProverService::Stub> prover;
-  std::unique_ptr<v1::UploadService::Stub> uploads;
-  std::unique_ptr<v1::CircuitService::Stub> circuits;
-  std::unique_ptr<grpc::health::v1::Health::Stub> health;
-  Stubs stubs{};
-
-  // Calls a unary method until it succeeds or fails for good.
-  template <typename Stub, typename Request, typename Response>
-  absl::StatusOr<Response> Call(Stub& stub,
-                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
-                                const Request& request, absl::Duration timeout) {
-    const absl::Time deadline = absl::Now() + timeout;
-    Retrier retrier(options.retry, deadline);
-    Response response;
-    const absl::Status status = retrier.Run([&] {
-      grpc::ClientContext context;
-      PrepareContext(stubs, deadline, context);
-      return FromGrpc((stub.*method)(&context, request, &response), context);
-    });
-    if (!status.ok()) return status;
-    return response;
-  }
-};
+std::string RandomRequestId() {
+  absl::BitGen random;
+  return absl::StrFormat("%016x%016x", absl::Uniform<uint64_t>(random), absl::Uniform<uint64_t>(random));
+}
 
 Client::Client(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Client::~Client() = default;
@@ -78,9 +45,12 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
   state->prover = v1::ProverService::NewStub(*channel);
   state->uploads = v1::UploadService::NewStub(*channel);
   state->circuits = v1::CircuitService::NewStub(*channel);
+  state->jobs = v1::JobService::NewStub(*channel);
   state->health = grpc::health::v1::Health::NewStub(*channel);
-  state->stubs = {
-      .prover = state->prover.get(), .uploads = state->uploads.get(), .authorization = state->authorization};
+  state->stubs = {.prover = state->prover.get(),
+                  .uploads = state->uploads.get(),
+                  .jobs = state->jobs.get(),
+                  .authorization = state->authorization};
   return std::unique_ptr<Client>(new Client(std::move(state)));
 }
 

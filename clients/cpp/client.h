@@ -29,6 +29,7 @@
 #include "absl/time/time.h"
 #include "clients/cpp/options.h"
 #include "proofmill/v1/circuits.pb.h"
+#include "proofmill/v1/jobs.grpc.pb.h"
 #include "proofmill/v1/prover.pb.h"
 
 namespace proofmill::client {
@@ -61,6 +62,13 @@ struct ProveOptions {
   std::function<void(const Progress&)> on_progress;
 };
 
+struct JobOptions {
+  absl::Duration job_timeout =
+      absl::InfiniteDuration();                      // of the job; the service cuts it to its own longest
+  absl::Duration timeout = absl::Seconds(60);        // of the call, retries included
+  std::function<void(const Progress&)> on_progress;  // of sending; may be empty
+};
+
 enum class HealthState { kServing, kNotServing, kUnknownService };
 
 class Client {
@@ -81,7 +89,29 @@ class Client {
   absl::StatusOr<v1::ProofResult> Prove(v1::ProofSpec spec, absl::string_view wtns,
                                         const ProveOptions& options = {});
 
+  // As Prove(), by way of a job: no call is open for long, and a service that is restarted meanwhile, or a
+  // replica that goes, costs time only. `options.transfer` does not count.
+  absl::StatusOr<v1::ProofResult> ProveAsJob(v1::ProofSpec spec, absl::string_view wtns,
+                                             const ProveOptions& options = {});
+
   static constexpr absl::Duration kShortTimeout = absl::Seconds(10);
+
+  // Makes a job and does not wait for it. An empty `spec.request_id` is filled as in Prove().
+  absl::StatusOr<v1::Job> CreateJob(v1::ProofSpec spec, absl::string_view wtns,
+                                    const JobOptions& options = {});
+
+  // These follow a job to the process that holds it.
+  //   NOT_FOUND    it has expired or was deleted, or its process has ended: make it again.
+  //   UNAVAILABLE  its process cannot be reached.
+  absl::StatusOr<v1::Job> GetJob(absl::string_view name, absl::Duration timeout = kShortTimeout);
+  absl::StatusOr<v1::Job> CancelJob(absl::string_view name, absl::Duration timeout = kShortTimeout);
+  absl::Status DeleteJob(absl::string_view name, absl::Duration timeout = kShortTimeout);
+  // Waits until the job has ended, one way or another, and returns it. `on_change` may be empty.
+  absl::StatusOr<v1::Job> WatchJob(absl::string_view name, absl::Duration timeout,
+                                   const std::function<void(const v1::Job&)>& on_change = nullptr);
+
+  // The caller's jobs at the process that answers, without their results.
+  absl::StatusOr<std::vector<v1::Job>> ListJobs(absl::Duration timeout = kShortTimeout);
 
   // Asks the service to check a proof; the answer comes with the circuit's version.
   absl::StatusOr<v1::VerifyResponse> Verify(const v1::VerifyRequest& request,
@@ -100,6 +130,11 @@ class Client {
  private:
   struct State;
   explicit Client(std::unique_ptr<State> state);
+
+  template <typename Request, typename Response>
+  absl::StatusOr<Response> CallJob(grpc::Status (v1::JobService::Stub::*method)(grpc::ClientContext*,
+                                                                                const Request&, Response*),
+                                   absl::string_view name, absl::Duration timeout);
 
   const std::unique_ptr<State> state_;
 };

@@ -12,6 +12,7 @@ namespace {
 constexpr char kPushbackTrailer[] = "grpc-retry-pushback-ms";
 constexpr char kReasonPayload[] = "proofmill/reason";
 constexpr char kDelayPayload[] = "proofmill/retry_delay_ms";
+constexpr char kOwnerPayload[] = "proofmill/owner_address";
 constexpr char kNeverPayload[] = "proofmill/never_retry";
 constexpr char kDomain[] = "proofmill";
 
@@ -23,6 +24,10 @@ void AddDetails(const std::string& serialized, absl::Status& status) {
     google::rpc::RetryInfo retry;
     if (any.UnpackTo(&info) && info.domain() == kDomain) {
       status.SetPayload(kReasonPayload, absl::Cord(info.reason()));
+      const auto address = info.metadata().find("address");
+      if (info.reason() == "WRONG_INSTANCE" && address != info.metadata().end()) {
+        status.SetPayload(kOwnerPayload, absl::Cord(address->second));
+      }
     } else if (any.UnpackTo(&retry)) {
       const int64_t delay_ms = retry.retry_delay().seconds() * 1000 + retry.retry_delay().nanos() / 1'000'000;
       if (delay_ms >= 0) status.SetPayload(kDelayPayload, absl::Cord(std::to_string(delay_ms)));
@@ -68,6 +73,22 @@ std::optional<absl::Duration> RetryDelay(const absl::Status& status) {
   int64_t delay_ms = 0;
   if (!payload || !absl::SimpleAtoi(std::string(*payload), &delay_ms)) return std::nullopt;
   return absl::Milliseconds(delay_ms);
+}
+
+std::optional<std::string> OwnerAddress(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(kOwnerPayload);
+  if (!payload) return std::nullopt;
+  return std::string(*payload);
+}
+
+absl::Status MakeError(absl::StatusCode code, const std::string& message, const std::string& reason,
+                       std::optional<absl::Duration> retry_delay) {
+  absl::Status status(code, message);
+  if (!reason.empty()) status.SetPayload(kReasonPayload, absl::Cord(reason));
+  if (retry_delay.has_value()) {
+    status.SetPayload(kDelayPayload, absl::Cord(std::to_string(absl::ToInt64Milliseconds(*retry_delay))));
+  }
+  return status;
 }
 
 bool IsRetryable(const absl::Status& status) {

@@ -29,6 +29,13 @@ std::string ErrorReason(const absl::Status& status);
 // How long the service wants to be left alone; nothing if it did not say.
 std::optional<absl::Duration> RetryDelay(const absl::Status& status);
 
+// Where the job lives that was asked for, if another process was asked.
+std::optional<std::string> OwnerAddress(const absl::Status& status);
+
+// An error as FromGrpc() makes it, from its parts.
+absl::Status MakeError(absl::StatusCode code, const std::string& message, const std::string& reason,
+                       std::optional<absl::Duration> retry_delay);
+
 // True if the same call may work later: the service gave a delay, or could not be reached, and did not forbid
 // to try again. Proving has no effect but the proof, so that repeating it is always safe.
 bool IsRetryable(const absl::Status& status);

@@ -27,25 +27,30 @@ void PrepareContext(const Stubs& stubs, absl::Time deadline, grpc::ClientContext
 }
 
 ProveCall::ProveCall(const Stubs& stubs, const RetryPolicy& retry, v1::ProofSpec spec, absl::string_view wtns,
-                     const ProveOptions& options)
+                     const ProveOptions& options, JobTarget* job)
     : stubs_(stubs),
       spec_(std::move(spec)),
       wtns_(wtns),
       options_(options),
+      job_(job),
       deadline_(absl::Now() + options.timeout),
       retrier_(retry, deadline_) {
   progress_.size_bytes = wtns.size();
 }
 
 absl::StatusOr<v1::ProofResult> ProveCall::Run(Transfer transfer) {
-  const absl::Status status = retrier_.Run([&] {
+  const absl::Status status = RunAttempts(transfer);
+  if (!status.ok()) return status;
+  return std::move(result_);
+}
+
+absl::Status ProveCall::RunAttempts(Transfer transfer) {
+  return retrier_.Run([&] {
     absl::Status attempt = Attempt(transfer);
     while (!attempt.ok() && RestartHelps(attempt)) attempt = Attempt(transfer);
     if (!attempt.ok()) ReportFailure(attempt);
     return attempt;
   });
-  if (!status.ok()) return status;
-  return std::move(result_);
 }
 
 absl::Status ProveCall::Attempt(Transfer transfer) {
@@ -58,7 +63,7 @@ absl::Status ProveCall::Attempt(Transfer transfer) {
   } else {
     status = AttemptUpload();
   }
-  if (status.ok() && !result_.has_groth16()) {
+  if (status.ok() && job_ == nullptr && !result_.has_groth16()) {
     return absl::InternalError("expected a Groth16 proof in the answer of the service, got none");
   }
   return status;
@@ -106,7 +111,23 @@ absl::Status ProveCall::AttemptUnary() {
   return CallProve(context, request);
 }
 
-absl::Status ProveCall::CallProve(grpc::ClientContext& context, const v1::ProveRequest& request) {
+absl::Status ProveCall::CallCreateJob(grpc::ClientContext& context, v1::ProveRequest& request) {
+  v1::CreateJobRequest create;
+  create.mutable_request()->Swap(&request);
+  if (job_->timeout < absl::Hours(24)) {
+    const absl::Duration timeout = std::max(job_->timeout, absl::Milliseconds(1));
+    create.mutable_timeout()->set_seconds(absl::ToInt64Seconds(timeout));
+    create.mutable_timeout()->set_nanos(
+        static_cast<int32_t>(absl::ToInt64Nanoseconds(timeout % absl::Seconds(1))));
+  }
+  v1::CreateJobResponse response;
+  const grpc::Status status = stubs_.jobs->CreateJob(&context, create, &response);
+  if (status.ok()) job_->job = std::move(*response.mutable_job());
+  return FromGrpc(status, context);
+}
+
+absl::Status ProveCall::CallProve(grpc::ClientContext& context, v1::ProveRequest& request) {
+  if (job_ != nullptr) return CallCreateJob(context, request);
   v1::ProveResponse response;
   const grpc::Status status = stubs_.prover->Prove(&context, request, &response);
   if (status.ok()) result_ = std::move(*response.mutable_result());

@@ -20,6 +20,7 @@
 #include "absl/time/time.h"
 #include "clients/cpp/client.h"
 #include "clients/cpp/retry.h"
+#include "proofmill/v1/jobs.grpc.pb.h"
 #include "proofmill/v1/prover.grpc.pb.h"
 #include "proofmill/v1/uploads.grpc.pb.h"
 
@@ -29,7 +30,14 @@ namespace proofmill::client {
 struct Stubs {
   v1::ProverService::Stub* prover;
   v1::UploadService::Stub* uploads;
+  v1::JobService::Stub* jobs;
   absl::string_view authorization;  // empty: none
+};
+
+// Where a witness goes that is to become a job: how long the job may take, and the job.
+struct JobTarget {
+  absl::Duration timeout;
+  v1::Job job;
 };
 
 // Sets the deadline and the credential of a call.
@@ -39,14 +47,17 @@ class ProveCall {
  public:
   // `stubs`, `wtns` and `options` must outlive the call. REQUIRES: spec.request_id is set.
   ProveCall(const Stubs& stubs, const RetryPolicy& retry, v1::ProofSpec spec, absl::string_view wtns,
-            const ProveOptions& options);
+            const ProveOptions& options, JobTarget* job = nullptr);
 
-  // Runs to the end, over `transfer`, which is not kAuto.
+  // Runs to the end, over `transfer`, which is not kAuto. REQUIRES: no job was asked for.
   absl::StatusOr<v1::ProofResult> Run(Transfer transfer);
+  // Makes the job, over kUnary or kUpload. REQUIRES: a job was asked for.
+  absl::Status RunJob(Transfer transfer) { return RunAttempts(transfer); }
 
  private:
   using Stream = grpc::ClientReaderWriter<v1::ProveStreamRequest, v1::ProveStreamResponse>;
 
+  absl::Status RunAttempts(Transfer transfer);
   absl::Status Attempt(Transfer transfer);
   absl::Status AttemptUnary();
   absl::Status AttemptStream();
@@ -63,7 +74,8 @@ class ProveCall {
   absl::Status WriteNextPiece();
   void TakeUpload(const v1::Upload& upload);
 
-  absl::Status CallProve(grpc::ClientContext& context, const v1::ProveRequest& request);
+  absl::Status CallProve(grpc::ClientContext& context, v1::ProveRequest& request);
+  absl::Status CallCreateJob(grpc::ClientContext& context, v1::ProveRequest& request);
 
   // True if the service no longer has what was sent, so that beginning anew may work; forgets the upload
   // then.
@@ -77,6 +89,7 @@ class ProveCall {
   const v1::ProofSpec spec_;
   const absl::string_view wtns_;
   const ProveOptions& options_;
+  JobTarget* const job_;  // null: the proof itself is wanted
   const absl::Time deadline_;
   Retrier retrier_;
 

@@ -133,11 +133,13 @@ absl::StatusOr<bool> Dispatcher::FindSame(const std::shared_ptr<Job>& job, const
     if (known->result.has_value()) {
       job->Finish();  // nobody else knows it
       ticket->Bind(nullptr);
+      ticket->SetJoined();
       answer_box_.Post({ticket, *std::move(known->result), nullptr});
       return true;
     }
     ticket->Bind(known->job);
     if (known->job->Attach(ticket)) {
+      ticket->SetJoined();
       job->Finish();
       return true;
     }

@@ -39,6 +39,16 @@ void Ticket::Bind(std::shared_ptr<Job> job) {
   job_.swap(job);
 }
 
+bool Ticket::joined() const {
+  MutexLock lock(mu_);
+  return joined_;
+}
+
+void Ticket::SetJoined() {
+  MutexLock lock(mu_);
+  joined_ = true;
+}
+
 bool Ticket::answered() const {
   MutexLock lock(mu_);
   return answered_;

@@ -44,6 +44,8 @@ class Ticket : public std::enable_shared_from_this<Ticket> {
   Progress progress() const;
 
   Clock::time_point deadline() const { return deadline_; }
+  // Whether an earlier request with the same id made the job, or its result.
+  bool joined() const;
 
  private:
   friend class AnswerBox;
@@ -56,6 +58,7 @@ class Ticket : public std::enable_shared_from_this<Ticket> {
   // The job while the ticket waits for it, else null.
   std::shared_ptr<Job> job() const;
   void Bind(std::shared_ptr<Job> job);
+  void SetJoined();
   bool answered() const;
 
   void Deliver();
@@ -71,6 +74,7 @@ class Ticket : public std::enable_shared_from_this<Ticket> {
   std::optional<Progress> pending_progress_ ABSL_GUARDED_BY(mu_);
   std::optional<absl::StatusOr<ProveResult>> pending_result_ ABSL_GUARDED_BY(mu_);
   bool answered_ ABSL_GUARDED_BY(mu_) = false;
+  bool joined_ ABSL_GUARDED_BY(mu_) = false;
   bool told_running_ ABSL_GUARDED_BY(mu_) = false;
   bool delivering_ ABSL_GUARDED_BY(mu_) = false;
 };

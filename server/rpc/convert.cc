@@ -20,7 +20,7 @@ using kernels::Fr;
 using kernels::U256;
 
 constexpr size_t kVersionDigits = 128;
-constexpr size_t kRequestIdCharsMax = 128;
+constexpr size_t kNameCharsMax = 128;
 constexpr size_t kSha256Bytes = 32;
 // Room for sections that we do not know in a .wtns file.
 constexpr uint64_t kWitnessSlackBytes = 64 << 10;
@@ -84,12 +84,6 @@ void FillPoint(const kernels::G2Affine& point, v1::G2Point& out) {
   out.set_y_c1(ToBytes(point.y.c1));
 }
 
-absl::Status CheckRequestId(std::string_view id) {
-  const bool printable = std::all_of(id.begin(), id.end(), [](char c) { return c > ' ' && c <= '~'; });
-  if (printable && id.size() <= kRequestIdCharsMax) return absl::OkStatus();
-  return InvalidRequest("spec.request_id: expected at most 128 printable ASCII characters without spaces");
-}
-
 absl::StatusOr<engine::Priority> FromProto(v1::Priority priority) {
   switch (priority) {
     case v1::PRIORITY_LOW:
@@ -143,7 +137,7 @@ absl::StatusOr<Statement> ParseSnarkjs(const v1::SnarkjsProof& in, size_t n_publ
 absl::StatusOr<Spec> ParseSpec(const v1::ProofSpec& spec) {
   PROOFMILL_RETURN_IF_ERROR(CheckCircuitId(spec.circuit()));
   PROOFMILL_RETURN_IF_ERROR(CheckVersion(spec.circuit_version()));
-  PROOFMILL_RETURN_IF_ERROR(CheckRequestId(spec.request_id()));
+  PROOFMILL_RETURN_IF_ERROR(CheckName(spec.request_id(), "spec.request_id"));
   PROOFMILL_ASSIGN_OR_RETURN(const engine::Priority priority, FromProto(spec.priority()));
   return Spec{spec.circuit(), spec.circuit_version(), priority, spec.request_id(),
               spec.include_snarkjs_json()};
@@ -162,6 +156,13 @@ absl::Status CheckVersion(std::string_view version) {
   });
   if (version.empty() || (hexadecimal && version.size() == kVersionDigits)) return absl::OkStatus();
   return InvalidRequest("circuit_version: expected 128 lower-case hexadecimal digits, or nothing");
+}
+
+absl::Status CheckName(std::string_view name, std::string_view field) {
+  const bool printable = std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (printable && name.size() <= kNameCharsMax) return absl::OkStatus();
+  return InvalidRequest(
+      absl::StrCat(View(field), ": expected at most 128 printable ASCII characters without spaces"));
 }
 
 absl::Status CheckSha256(std::string_view sha256) {
@@ -200,6 +201,13 @@ void FillResult(const engine::ProveResult& result, bool include_snarkjs_json, st
   out.set_snarkjs_public_json(engine::PublicToJson(result.public_signals));
 }
 
+void FillError(const absl::Status& error, v1::ItemError& out) {
+  out.set_code(static_cast<int32_t>(error.code()));
+  out.set_message(std::string(error.message()));
+  out.set_reason(std::string(engine::ReasonName(ReasonOf(error))));
+  if (const auto delay = engine::GetRetryDelay(error)) *out.mutable_retry_delay() = ToProto(*delay);
+}
+
 void FillProof(const engine::Groth16Proof& proof, v1::Groth16Proof& out) {
   FillPoint(proof.a, *out.mutable_a());
   FillPoint(proof.b, *out.mutable_b());
@@ -233,6 +241,18 @@ std::optional<engine::Clock::time_point> ToEngineDeadline(std::chrono::system_cl
   const auto now = std::chrono::system_clock::now();
   if (deadline.time_since_epoch().count() < 0 || deadline >= now + kFarthest) return std::nullopt;
   return clock.Now() + (deadline - now);
+}
+
+v1::Priority ToProto(engine::Priority priority) {
+  switch (priority) {
+    case engine::Priority::kLow:
+      return v1::PRIORITY_LOW;
+    case engine::Priority::kNormal:
+      return v1::PRIORITY_NORMAL;
+    case engine::Priority::kHigh:
+      return v1::PRIORITY_HIGH;
+  }
+  return v1::PRIORITY_UNSPECIFIED;
 }
 
 google::protobuf::Duration ToProto(std::chrono::nanoseconds duration) {

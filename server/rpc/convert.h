@@ -29,6 +29,8 @@ struct Spec {
   engine::Priority priority = engine::Priority::kNormal;
   std::string request_id;  // as the client gave it, perhaps empty
   bool include_snarkjs_json = false;
+  // Who asks (caller.h): filled by the call, not from the message.
+  std::string tenant = {};
 };
 //   INVALID_ARGUMENT kRequestInvalid  a field is missing, malformed or unknown; the message names it.
 absl::StatusOr<Spec> ParseSpec(const v1::ProofSpec& spec);
@@ -36,6 +38,9 @@ absl::StatusOr<Spec> ParseSpec(const v1::ProofSpec& spec);
 // Each of the two by itself, for requests without a ProofSpec.
 absl::Status CheckCircuitId(std::string_view id);
 absl::Status CheckVersion(std::string_view version);
+// What clients name things with: at most 128 printable ASCII characters without spaces. `field` is for the
+// error.
+absl::Status CheckName(std::string_view name, std::string_view field);
 // SHA-256: 32 bytes or nothing.
 absl::Status CheckSha256(std::string_view sha256);
 
@@ -50,6 +55,8 @@ uint64_t WitnessBytesMax(uint32_t wires);
 void FillResult(const engine::ProveResult& result, bool include_snarkjs_json, std::string_view request_id,
                 v1::ProofResult& out);
 void FillProof(const engine::Groth16Proof& proof, v1::Groth16Proof& out);
+// REQUIRES: not OK.
+void FillError(const absl::Status& error, v1::ItemError& out);
 void FillVerificationKey(const engine::VerificationKey& key, v1::Groth16VerificationKey& out);
 
 // A proof and its public signals. Nothing is said about curves and groups: that is for the verifier.
@@ -65,6 +72,7 @@ absl::StatusOr<Statement> ParseStatement(const v1::VerifyRequest& request, size_
 std::optional<engine::Clock::time_point> ToEngineDeadline(std::chrono::system_clock::time_point deadline,
                                                           engine::Clock& clock);
 
+v1::Priority ToProto(engine::Priority priority);
 google::protobuf::Duration ToProto(std::chrono::nanoseconds duration);
 google::protobuf::Timestamp ToProto(absl::Time time);
 

@@ -8,6 +8,7 @@
 #include "engine/base/status_macros.h"
 #include "proofmill/v1/prover.pb.h"
 #include "server/rpc/call_record.h"
+#include "server/rpc/caller.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/secret_message.h"
@@ -32,7 +33,7 @@ class ProveCall final : public grpc::ServerUnaryReactor {
   void Start(const grpc::ByteBuffer& bytes) {
     TicketOr ticket = Take(bytes);
     if (!ticket.ok()) {
-      Finish(record_.End(ticket.status()));
+      Answer(ticket.status());
       return;
     }
     engine::MutexLock lock(mu_);
@@ -47,9 +48,17 @@ class ProveCall final : public grpc::ServerUnaryReactor {
     if (ticket_ != nullptr) ticket_->Cancel();
   }
 
-  void OnDone() override { delete this; }
+  void OnDone() override {
+    services_.sends.End(context_);
+    delete this;
+  }
 
  private:
+  void Answer(const absl::Status& status) {
+    services_.sends.Begin(context_);
+    Finish(record_.End(status));
+  }
+
   // An exception must not leave the handler: gRPC would answer "unimplemented". None comes after a submission
   // that was taken.
   TicketOr Take(const grpc::ByteBuffer& bytes) try {
@@ -63,6 +72,7 @@ class ProveCall final : public grpc::ServerUnaryReactor {
 
   TicketOr Submit(const v1::ProveRequest& request) {
     PROOFMILL_ASSIGN_OR_RETURN(spec_, ParseSpec(request.spec()));
+    spec_.tenant = TenantOf(context_);
     record_.SetCircuit(spec_.circuit);
     record_.SetRequestId(spec_.request_id);
     Submission submission{
@@ -70,16 +80,8 @@ class ProveCall final : public grpc::ServerUnaryReactor {
         .deadline = ToEngineDeadline(context_.deadline(), services_.engine.clock()),
         .done = [this](const absl::StatusOr<engine::ProveResult>& result) { Complete(result); },
         .progress = nullptr};
-    switch (request.groth16().witness_case()) {
-      case v1::Groth16Input::kWtns:
-        record_.SetWitnessBytes(request.groth16().wtns().size());
-        return SubmitBytes(services_, request.groth16().wtns(), std::move(submission));
-      case v1::Groth16Input::kUpload:
-        return SubmitUpload(services_, request.groth16().upload(), std::move(submission));
-      case v1::Groth16Input::WITNESS_NOT_SET:
-        break;
-    }
-    return InvalidRequest("input: expected groth16.wtns or groth16.upload, got nothing");
+    record_.SetWitnessBytes(request.groth16().wtns().size());
+    return SubmitInput(services_, request, std::move(submission));
   }
 
   // Runs on a thread of the engine.
@@ -90,7 +92,7 @@ class ProveCall final : public grpc::ServerUnaryReactor {
       FillResult(*result, spec_.include_snarkjs_json, record_.request_id(), *response.mutable_result());
       response_ = Serialize(response);
     }
-    Finish(record_.End(result.status()));
+    Answer(result.status());
   }
 
   ServiceContext& services_;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
+#include "server/rpc/caller.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/secret_message.h"
 #include "server/rpc/submit.h"
@@ -108,6 +109,7 @@ absl::Status ProveStreamCall::HandleMessage() {
 
 absl::Status ProveStreamCall::HandleHeader(const v1::StreamHeader& header) {
   PROOFMILL_ASSIGN_OR_RETURN(spec_, ParseSpec(header.spec()));
+  spec_.tenant = TenantOf(context_);
   record_.SetCircuit(spec_.circuit);
   record_.SetRequestId(spec_.request_id);
   record_.SetWitnessBytes(header.size_bytes());
@@ -201,6 +203,7 @@ absl::Status ProveStreamCall::HalfClosed() {
 }
 
 void ProveStreamCall::OnWriteDone(bool ok) {
+  services_.sends.End(context_);
   {
     engine::MutexLock lock(mu_);
     sending_ = false;
@@ -229,6 +232,7 @@ void ProveStreamCall::OnCancel() {
 }
 
 void ProveStreamCall::OnDone() {
+  services_.sends.End(context_);
   services_.metrics.AddStreams(-1);
   const auto self = std::move(self_);  // the last reference may be this one
 }
@@ -295,6 +299,7 @@ void ProveStreamCall::Pump() {
     }
     sending_ = true;
   }
+  services_.sends.Begin(context_);
   if (outcome.has_value()) {
     SendOutcome(*outcome);
   } else {

@@ -1,5 +1,6 @@
 #include "server/rpc/prover_service.h"
 
+#include "server/rpc/prove_batch_call.h"
 #include "server/rpc/prove_call.h"
 #include "server/rpc/prove_stream_call.h"
 #include "server/rpc/verify_call.h"
@@ -14,6 +15,11 @@ grpc::ServerUnaryReactor* ProverService::Prove(grpc::CallbackServerContext* cont
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ProverService::ProveStream(
     grpc::CallbackServerContext* context) {
   return ProveStreamCall::Start(services_, *context);
+}
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ProverService::ProveBatch(
+    grpc::CallbackServerContext* context) {
+  return ProveBatchCall::Start(services_, *context);
 }
 
 grpc::ServerUnaryReactor* ProverService::Verify(grpc::CallbackServerContext* context,

@@ -1,7 +1,8 @@
 // ProverService: see proto/proofmill/v1/prover.proto.
 //
-// Each method hands its call to an object of its own (prove_call.h, prove_stream_call.h, verify_call.h). The
-// two whose requests hold a witness are raw: they get and give the bytes of their messages
+// Each method hands its call to an object of its own (prove_call.h, prove_stream_call.h, prove_batch_call.h,
+// verify_call.h). The
+// three whose requests hold a witness are raw: they get and give the bytes of their messages
 // (secret_message.h).
 //
 // Thread safety: gRPC calls the methods from any thread.
@@ -19,7 +20,8 @@ namespace proofmill::server {
 class ProverService final
     : public v1::ProverService::WithRawCallbackMethod_Prove<
           v1::ProverService::WithRawCallbackMethod_ProveStream<
-              v1::ProverService::WithCallbackMethod_Verify<v1::ProverService::Service>>> {
+              v1::ProverService::WithRawCallbackMethod_ProveBatch<
+                  v1::ProverService::WithCallbackMethod_Verify<v1::ProverService::Service>>>> {
  public:
   // `services` must outlive the service.
   explicit ProverService(ServiceContext& services) : services_(services) {}
@@ -27,6 +29,8 @@ class ProverService final
   grpc::ServerUnaryReactor* Prove(grpc::CallbackServerContext* context, const grpc::ByteBuffer* request,
                                   grpc::ByteBuffer* response) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ProveStream(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* ProveBatch(
       grpc::CallbackServerContext* context) override;
   grpc::ServerUnaryReactor* Verify(grpc::CallbackServerContext* context, const v1::VerifyRequest* request,
                                    v1::VerifyResponse* response) override;

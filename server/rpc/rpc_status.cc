@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "server/job_name.h"
 
 namespace proofmill::server {
 namespace {
@@ -47,6 +48,7 @@ grpc::Status ToGrpc(const absl::Status& status, std::string_view request_id) {
   info.set_domain(kErrorDomain);
   info.set_reason(std::string(engine::ReasonName(ReasonOf(status))));
   if (!request_id.empty()) (*info.mutable_metadata())["request_id"] = std::string(request_id);
+  if (const auto owner = GetOwnerAddress(status)) (*info.mutable_metadata())["address"] = *owner;
   details.add_details()->PackFrom(info);
   if (const auto delay = engine::GetRetryDelay(status)) {
     google::rpc::RetryInfo retry;

@@ -9,9 +9,11 @@
 
 #include "engine/dispatch/engine.h"
 #include "server/idle_reaper.h"
+#include "server/job_store.h"
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/rpc/open_calls.h"
+#include "server/rpc/send_guard.h"
 #include "server/upload_store.h"
 #include "server/work_pool.h"
 
@@ -22,6 +24,7 @@ struct ServiceLimits {
   uint64_t chunk_bytes_max;
   std::chrono::milliseconds idle_timeout;  // of a stream between two messages of the client
   std::chrono::milliseconds deadline_max;
+  size_t batch_items_max;  // of one stream of ProveBatch, on their way or waiting to be sent
 };
 
 struct ServiceContext {
@@ -29,6 +32,8 @@ struct ServiceContext {
   Metrics& metrics;
   Log& log;
   UploadStore& uploads;
+  JobStore& jobs;
+  SendGuard& sends;
   IdleReaper& reaper;
   WorkPool& verify_pool;
   ServiceLimits limits;

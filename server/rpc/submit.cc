@@ -9,6 +9,7 @@
 #include "engine/base/status_macros.h"
 #include "engine/formats/file.h"
 #include "engine/formats/wtns.h"
+#include "server/rpc/rpc_status.h"
 
 namespace proofmill::server {
 namespace {
@@ -29,6 +30,7 @@ absl::StatusOr<engine::Reservation> Reserve(ServiceContext& services, const Spec
   request.witness_bytes = witness_bytes;
   request.priority = spec.priority;
   request.deadline = deadline;
+  request.tenant = spec.tenant;
   request.request_id = spec.request_id;
   request.with_job_slot = with_job_slot;
   return services.engine.Reserve(request);
@@ -46,6 +48,7 @@ TicketOr Submit(ServiceContext& services, const engine::Circuit& circuit, absl::
   request.priority = submission.spec.priority;
   request.deadline = submission.deadline;
   request.request_id = submission.spec.request_id;
+  request.tenant = submission.spec.tenant;
   request.reservation = std::move(reservation);
   return services.engine.Submit(std::move(request), std::move(submission.done),
                                 std::move(submission.progress));
@@ -56,6 +59,18 @@ TicketOr Submit(ServiceContext& services, const engine::Circuit& circuit, absl::
 absl::Status NoMemoryForWitness() {
   return engine::WithReason(absl::ResourceExhaustedError("there is no memory for the witness"),
                             ErrorReason::kOutOfMemory);
+}
+
+TicketOr SubmitInput(ServiceContext& services, const v1::ProveRequest& request, Submission submission) {
+  switch (request.groth16().witness_case()) {
+    case v1::Groth16Input::kWtns:
+      return SubmitBytes(services, request.groth16().wtns(), std::move(submission));
+    case v1::Groth16Input::kUpload:
+      return SubmitUpload(services, request.groth16().upload(), std::move(submission));
+    case v1::Groth16Input::WITNESS_NOT_SET:
+      break;
+  }
+  return InvalidRequest("input: expected groth16.wtns or groth16.upload, got nothing");
 }
 
 TicketOr SubmitBytes(ServiceContext& services, std::string_view wtns, Submission submission) try {

@@ -31,6 +31,10 @@ using TicketOr = absl::StatusOr<std::shared_ptr<engine::Ticket>>;
 // RESOURCE_EXHAUSTED kOutOfMemory, for a witness that memory cannot be had for.
 absl::Status NoMemoryForWitness();
 
+// Submits what `request` holds: a witness, or the name of an upload. Errors: those of the two below, and
+//   INVALID_ARGUMENT kRequestInvalid  it holds neither.
+TicketOr SubmitInput(ServiceContext& services, const v1::ProveRequest& request, Submission submission);
+
 // Submits a witness that came in one message. Errors: those of Engine::Submit(), and
 //   RESOURCE_EXHAUSTED kMessageTooLarge  more than the message limit of the service.
 // After an error no callback is called.

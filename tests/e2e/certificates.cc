@@ -54,7 +54,10 @@ Authority::Certificate Authority::Sign(const std::string& name, EVP_PKEY* key, X
                              reinterpret_cast<const unsigned char*>(name.c_str()), -1, -1, 0);
   X509_set_issuer_name(certificate.get(), issuer == nullptr ? subject : X509_get_subject_name(issuer));
   AddExtension(certificate.get(), NID_basic_constraints, issuer == nullptr ? "critical,CA:TRUE" : "CA:FALSE");
-  if (issuer != nullptr) AddExtension(certificate.get(), NID_subject_alt_name, "IP:127.0.0.1,DNS:localhost");
+  if (issuer != nullptr) {
+    const std::string names = "DNS:" + name + ",DNS:localhost,IP:127.0.0.1";
+    AddExtension(certificate.get(), NID_subject_alt_name, names.c_str());
+  }
   EXPECT_GT(X509_sign(certificate.get(), issuer_key, EVP_sha256()), 0);
   return certificate;
 }

@@ -23,7 +23,7 @@ class Authority {
     std::string certificate_pem;
     std::string key_pem;
   };
-  // A new key with a certificate for `name`, which also serves 127.0.0.1 and localhost.
+  // A new key with a certificate for `name`, which also serves localhost and 127.0.0.1.
   Identity Issue(const std::string& name) const;
 
  private:

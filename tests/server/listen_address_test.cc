@@ -30,6 +30,15 @@ TEST(ListenAddressTest, LoopbackIsTold) {
   }
 }
 
+TEST(ListenAddressTest, WildcardsAreTold) {
+  for (const char* text : {"0.0.0.0:1", "[::]:1", "[0:0::0]:1"}) {
+    EXPECT_TRUE(ParseListenAddress(text)->IsWildcard()) << text;
+  }
+  for (const char* text : {"127.0.0.1:1", "10.0.0.0:1", "[::1]:1", "localhost:1"}) {
+    EXPECT_FALSE(ParseListenAddress(text)->IsWildcard()) << text;
+  }
+}
+
 TEST(ListenAddressTest, PeersOnThisMachineAreTold) {
   for (const char* peer : {"ipv4:127.0.0.1:40000", "ipv6:%5B::1%5D:40000", "ipv6:[::1]:40000",
                            "ipv6:%5B::ffff:127.0.0.1%5D:1"}) {

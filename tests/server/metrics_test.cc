@@ -22,7 +22,8 @@ std::unique_ptr<Metrics> MakeMetrics() {
                                                    .queue_witness_bytes_max = 8,
                                                    .uploads_max = 9,
                                                    .upload_bytes_max = 10,
-                                                   .verify_queue_max = 11});
+                                                   .verify_queue_max = 11,
+                                                   .jobs_max = 12});
 }
 
 // Name to type, from the lines "# TYPE name type".
@@ -100,6 +101,9 @@ TEST(MetricsTest, EveryMetricOfTheListIsThereWithItsType) {
       {"proofmill_upload_bytes", "gauge"},
       {"proofmill_upload_bytes_max", "gauge"},
       {"proofmill_streams", "gauge"},
+      {"proofmill_jobs", "gauge"},
+      {"proofmill_jobs_max", "gauge"},
+      {"proofmill_batch_items_total", "counter"},
       {"proofmill_verify_queue_depth", "gauge"},
       {"proofmill_verify_queue_depth_max", "gauge"},
   };

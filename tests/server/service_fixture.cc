@@ -115,6 +115,7 @@ void ServiceTest::StartServer(const std::function<void(Config&)>& change) {
   channel_ = MakeChannel();
   prover_ = v1::ProverService::NewStub(channel_);
   uploads_ = v1::UploadService::NewStub(channel_);
+  jobs_ = v1::JobService::NewStub(channel_);
   circuits_ = v1::CircuitService::NewStub(channel_);
 }
 

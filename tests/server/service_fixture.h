@@ -14,6 +14,7 @@
 
 #include "gtest/gtest.h"
 #include "proofmill/v1/circuits.grpc.pb.h"
+#include "proofmill/v1/jobs.grpc.pb.h"
 #include "proofmill/v1/prover.grpc.pb.h"
 #include "proofmill/v1/uploads.grpc.pb.h"
 #include "server/config.h"
@@ -73,6 +74,7 @@ class ServiceTest : public ::testing::Test {
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1::ProverService::Stub> prover_;
   std::unique_ptr<v1::UploadService::Stub> uploads_;
+  std::unique_ptr<v1::JobService::Stub> jobs_;
   std::unique_ptr<v1::CircuitService::Stub> circuits_;
 
   static std::string* folder_;

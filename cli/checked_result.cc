@@ -1,0 +1,35 @@
+#include "cli/checked_result.h"
+
+#include <algorithm>
+
+#include "cli/client_flags.h"
+#include "cli/proof_messages.h"
+#include "engine/base/status_macros.h"
+#include "engine/formats/snarkjs_json.h"
+#include "engine/groth16/verifier.h"
+
+namespace proofmill::cli {
+
+absl::StatusOr<KnownKey> AskForKey(client::Client& client, const std::string& circuit,
+                                   absl::Duration timeout) {
+  absl::StatusOr<v1::Circuit> answer =
+      client.GetCircuit(circuit, std::min(timeout, client::Client::kShortTimeout));
+  if (!answer.ok()) return WithReasonInText(answer.status());
+  KnownKey known{.key = {}, .version = answer->version()};
+  PROOFMILL_ASSIGN_OR_RETURN(known.key, engine::ParseVerificationKeyJson(answer->verification_key_json()));
+  PROOFMILL_RETURN_IF_ERROR(engine::CheckVerificationKey(known.key));
+  return known;
+}
+
+absl::StatusOr<CheckedResult> CheckResult(const engine::VerificationKey& key, const v1::ProofResult& result) {
+  CheckedResult checked;
+  PROOFMILL_ASSIGN_OR_RETURN(checked.proof, ToProof(result.groth16()));
+  PROOFMILL_ASSIGN_OR_RETURN(checked.signals, ToSignals(result.public_signals()));
+  PROOFMILL_ASSIGN_OR_RETURN(const bool valid, engine::Verify(key, checked.signals, checked.proof));
+  if (!valid) {
+    return absl::InternalError("expected a valid proof from the service, got one that does not verify");
+  }
+  return checked;
+}
+
+}  // namespace proofmill::cli

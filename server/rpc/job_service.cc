@@ -1,0 +1,156 @@
+#include "server/rpc/job_service.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "engine/base/status_macros.h"
+#include "server/rpc/call_record.h"
+#include "server/rpc/caller.h"
+#include "server/rpc/convert.h"
+#include "server/rpc/rpc_status.h"
+#include "server/rpc/secret_message.h"
+#include "server/rpc/submit.h"
+#include "server/rpc/watch_job_call.h"
+
+namespace proofmill::server {
+namespace {
+
+constexpr int kPageSizeDefault = 100;
+constexpr int kPageSizeMax = 1000;
+
+grpc::ServerUnaryReactor* Answer(grpc::CallbackServerContext& context, CallRecord& record,
+                                 const absl::Status& status) {
+  grpc::ServerUnaryReactor* const reactor = context.DefaultReactor();
+  reactor->Finish(record.End(status));
+  return reactor;
+}
+
+// The time that a job may take, cut to what the service allows.
+absl::StatusOr<absl::Duration> ParseTimeout(const v1::CreateJobRequest& request,
+                                            std::chrono::milliseconds max) {
+  if (!request.has_timeout()) return absl::FromChrono(max);
+  const absl::Duration timeout =
+      absl::Seconds(request.timeout().seconds()) + absl::Nanoseconds(request.timeout().nanos());
+  if (timeout <= absl::ZeroDuration()) {
+    return InvalidRequest(
+        absl::StrCat("timeout: expected a positive time, got ", absl::FormatDuration(timeout)));
+  }
+  return std::min(timeout, absl::FromChrono(max));
+}
+
+}  // namespace
+
+grpc::ServerUnaryReactor* JobService::CreateJob(grpc::CallbackServerContext* context,
+                                                const grpc::ByteBuffer* request_bytes,
+                                                grpc::ByteBuffer* response_bytes) {
+  CallRecord record(services_, Method::kCreateJob, *context);
+  Spec spec;
+  const absl::StatusOr<JobView> job = TakeJob(*context, *request_bytes, spec);
+  WipeThreadTraces();
+  record.SetCircuit(spec.circuit);
+  record.SetRequestId(spec.request_id);
+  if (job.ok()) {
+    v1::CreateJobResponse response;
+    FillJob(*job, /*with_result=*/true, *response.mutable_job());
+    *response_bytes = Serialize(response);
+  }
+  return Answer(*context, record, job.status());
+}
+
+absl::StatusOr<JobView> JobService::TakeJob(const grpc::CallbackServerContext& context,
+                                            const grpc::ByteBuffer& bytes, Spec& spec) try {
+  v1::CreateJobRequest request;
+  absl::StatusOr<JobView> job = ParseAndWipe(bytes, request) ? Create(TenantOf(context), request, spec)
+                                                             : InvalidRequest("not a CreateJobRequest");
+  if (request.request().groth16().has_wtns()) {
+    WipeField(*request.mutable_request()->mutable_groth16()->mutable_wtns());
+  }
+  return job;
+} catch (const std::bad_alloc&) {
+  return NoMemoryForWitness();
+}
+
+absl::StatusOr<JobView> JobService::Create(const std::string& tenant, const v1::CreateJobRequest& request,
+                                           Spec& spec) {
+  PROOFMILL_ASSIGN_OR_RETURN(spec, ParseSpec(request.request().spec()));
+  spec.tenant = tenant;
+  PROOFMILL_ASSIGN_OR_RETURN(const absl::Duration timeout,
+                             ParseTimeout(request, services_.limits.deadline_max));
+  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit,
+                             services_.engine.circuits().FindReady(spec.circuit, spec.version));
+  const engine::Clock::time_point deadline =
+      services_.engine.clock().Now() + absl::ToChronoNanoseconds(timeout);
+  return services_.jobs.Create(
+      {.tenant = spec.tenant,
+       .circuit = spec.circuit,
+       .version = circuit->version,
+       .request_id = spec.request_id,
+       .upload = request.request().groth16().upload(),
+       .priority = spec.priority,
+       .include_snarkjs_json = spec.include_snarkjs_json,
+       .timeout = timeout},
+      [&](engine::ProveCallback done, engine::ProgressCallback progress) {
+        return SubmitInput(
+            services_, request.request(),
+            {.spec = spec, .deadline = deadline, .done = std::move(done), .progress = std::move(progress)});
+      });
+}
+
+grpc::ServerUnaryReactor* JobService::GetJob(grpc::CallbackServerContext* context,
+                                             const v1::GetJobRequest* request, v1::GetJobResponse* response) {
+  CallRecord record(services_, Method::kGetJob, *context);
+  const auto job = services_.jobs.Get(TenantOf(*context), request->name());
+  if (job.ok()) FillJob(*job, /*with_result=*/true, *response->mutable_job());
+  return Answer(*context, record, job.status());
+}
+
+grpc::ServerWriteReactor<v1::WatchJobResponse>* JobService::WatchJob(grpc::CallbackServerContext* context,
+                                                                     const v1::WatchJobRequest* request) {
+  return WatchJobCall::Start(services_, *context, request->name());
+}
+
+grpc::ServerUnaryReactor* JobService::CancelJob(grpc::CallbackServerContext* context,
+                                                const v1::CancelJobRequest* request,
+                                                v1::CancelJobResponse* response) {
+  CallRecord record(services_, Method::kCancelJob, *context);
+  const auto job = services_.jobs.Cancel(TenantOf(*context), request->name());
+  if (job.ok()) FillJob(*job, /*with_result=*/true, *response->mutable_job());
+  return Answer(*context, record, job.status());
+}
+
+// A page token is the number of the first job of the page, in base64 so that nobody builds one by hand.
+grpc::ServerUnaryReactor* JobService::ListJobs(grpc::CallbackServerContext* context,
+                                               const v1::ListJobsRequest* request,
+                                               v1::ListJobsResponse* response) {
+  CallRecord record(services_, Method::kListJobs, *context);
+  std::string token;
+  uint64_t from = 0;
+  if (request->page_size() < 0) {
+    return Answer(*context, record, InvalidRequest("page_size: expected 0 or more"));
+  }
+  if (!request->page_token().empty() &&
+      (!absl::WebSafeBase64Unescape(request->page_token(), &token) || !absl::SimpleAtoi(token, &from))) {
+    return Answer(*context, record,
+                  InvalidRequest("page_token: expected what the page before gave, or nothing"));
+  }
+  const int size =
+      request->page_size() == 0 ? kPageSizeDefault : std::min(request->page_size(), kPageSizeMax);
+  const JobStore::Page page = services_.jobs.List(TenantOf(*context), static_cast<size_t>(size), from);
+  for (const JobView& job : page.jobs) FillJob(job, /*with_result=*/false, *response->add_jobs());
+  if (page.next.has_value()) {
+    response->set_next_page_token(absl::WebSafeBase64Escape(absl::StrCat(*page.next)));
+  }
+  return Answer(*context, record, absl::OkStatus());
+}
+
+grpc::ServerUnaryReactor* JobService::DeleteJob(grpc::CallbackServerContext* context,
+                                                const v1::DeleteJobRequest* request, v1::DeleteJobResponse*) {
+  CallRecord record(services_, Method::kDeleteJob, *context);
+  return Answer(*context, record, services_.jobs.Delete(TenantOf(*context), request->name()));
+}
+
+}  // namespace proofmill::server

@@ -1,0 +1,89 @@
+// The bidirectional call ProveBatch: many requests, each answered when its proof is made.
+//
+//   item ──> checked, submitted ──> (others meanwhile) ──> answer queued ──> sent
+//
+// Messages are read only while fewer items than the bound are on their way or wait to be sent, so a client
+// that sends faster than proofs are made, or reads slowly, is held back by flow control and not by memory of
+// ours.
+//
+// Lifetime and threads: as in prove_stream_call.h. The call owns itself until OnDone(); the engine's
+// callbacks hold it too, and what they bring after the end is dropped. gRPC is never called with mu_ held;
+// one write is under way at a time (sending_), and Finish() is the last operation and begins once. Reads
+// begin only inside reactions.
+
+#ifndef PROOFMILL_SERVER_RPC_PROVE_BATCH_CALL_H_
+#define PROOFMILL_SERVER_RPC_PROVE_BATCH_CALL_H_
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/byte_buffer.h>
+#include <grpcpp/support/server_callback.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "engine/base/mutex.h"
+#include "engine/dispatch/engine.h"
+#include "proofmill/v1/prover.pb.h"
+#include "server/idle_reaper.h"
+#include "server/rpc/call_record.h"
+#include "server/rpc/service_context.h"
+#include "server/rpc/submit.h"
+
+namespace proofmill::server {
+
+class ProveBatchCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
+                             public Idler,
+                             public std::enable_shared_from_this<ProveBatchCall> {
+ public:
+  static ProveBatchCall* Start(ServiceContext& services, grpc::CallbackServerContext& context);
+
+  ProveBatchCall(ServiceContext& services, grpc::CallbackServerContext& context);
+
+  void OnReadDone(bool ok) override;
+  void OnWriteDone(bool ok) override;
+  void OnCancel() override;
+  void OnDone() override;
+
+  // Ends a stream that nothing is on its way for, once jobs are refused because the process ends.
+  void EndIdle(engine::Clock::time_point now) override;
+
+ private:
+  // What one message does. An error ends the stream; what is wrong with one item only is its answer.
+  absl::Status HandleMessage();
+  TicketOr SubmitItem(const v1::ProveBatchRequest& message);
+  void Complete(const std::string& item_id, const Spec& spec, absl::StatusOr<engine::ProveResult> result);
+  void Pump();
+  bool HasRoomLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+
+  ServiceContext& services_;
+  grpc::CallbackServerContext& context_;
+  std::shared_ptr<ProveBatchCall> self_;
+  const std::string tenant_;
+
+  // Touched by reactions of reading only, which gRPC calls one at a time.
+  grpc::ByteBuffer request_bytes_;
+  v1::ProveBatchRequest request_;
+
+  // Touched by whoever has set sending_.
+  grpc::ByteBuffer response_bytes_;
+  CallRecord record_;
+
+  engine::Mutex mu_;
+  // Those on their way; a null ticket is still being submitted.
+  std::map<std::string, std::shared_ptr<engine::Ticket>> items_ ABSL_GUARDED_BY(mu_);
+  std::deque<v1::ProveBatchResponse> answers_ ABSL_GUARDED_BY(mu_);  // to be sent
+  std::optional<absl::Status> outcome_ ABSL_GUARDED_BY(mu_);         // of the stream, once decided
+  bool reading_ ABSL_GUARDED_BY(mu_) = true;
+  bool half_closed_ ABSL_GUARDED_BY(mu_) = false;
+  bool sending_ ABSL_GUARDED_BY(mu_) = false;
+  bool finished_ ABSL_GUARDED_BY(mu_) = false;
+};
+
+}  // namespace proofmill::server
+
+#endif  // PROOFMILL_SERVER_RPC_PROVE_BATCH_CALL_H_
