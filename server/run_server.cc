@@ -15,6 +15,7 @@
 #include "engine/formats/file.h"
 #include "nlohmann/json.hpp"
 #include "server/build_info.h"
+#include "server/library_logs.h"
 #include "server/process.h"
 #include "server/server.h"
 
@@ -95,6 +96,7 @@ absl::Status RunServer(const Config& config) {
   BlockStopSignals();
   SetCoreDumps(config.core_dumps);
   const std::unique_ptr<Log> log = Log::ToStderr(ToLogLevel(config.log_level));
+  const LibraryLogs library_logs(*log);
   const BuildInfo build = ThisBuild();
   log->Info("start", {{"version", build.version}, {"revision", build.revision}, {"cuda", build.cuda}});
   StopRequest stop;

@@ -1,12 +1,17 @@
 #include "server/log.h"
 
+#include <grpc/grpc.h>
+#include <grpc/support/log.h>
+
 #include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "google/protobuf/stubs/logging.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "server/library_logs.h"
 
 namespace proofmill::server {
 namespace {
@@ -29,6 +34,31 @@ TEST(LogTest, ALineIsOneJsonObject) {
   EXPECT_EQ(lines[0]["code"], "OK");
   EXPECT_EQ(lines[0]["duration_ms"], 1.5);
   EXPECT_EQ(lines[0]["time"].get<std::string>().size(), 24u);
+}
+
+TEST(LogTest, WhatLibrariesSayBecomesLinesOfOurs) {
+  std::ostringstream out;
+  const auto log = Log::ToStream(out, LogLevel::kInfo);
+  {
+    grpc_init();  // before that gRPC says nothing
+    const LibraryLogs library_logs(*log);
+    gpr_log(GPR_ERROR, "cannot \"%s\"\nat all", "listen");
+    gpr_log(GPR_DEBUG, "for developers only");
+    GOOGLE_LOG(WARNING) << "odd message";
+  }
+  gpr_log(GPR_ERROR, "nobody hears this");
+  grpc_shutdown();
+
+  const auto lines = Lines(out);
+  ASSERT_EQ(lines.size(), 2u) << out.str();
+  EXPECT_EQ(lines[0]["event"], "library");
+  EXPECT_EQ(lines[0]["level"], "error");
+  EXPECT_EQ(lines[0]["library"], "grpc");
+  EXPECT_EQ(lines[0]["message"], "cannot \"listen\"\nat all");
+  EXPECT_TRUE(lines[0]["source"].get<std::string>().find("log_test.cc:") == 0);
+  EXPECT_EQ(lines[1]["level"], "warn");
+  EXPECT_EQ(lines[1]["library"], "protobuf");
+  EXPECT_EQ(lines[1]["message"], "odd message");
 }
 
 TEST(LogTest, QuotesLineEndsAndBrokenUtf8DoNotBreakTheLine) {
