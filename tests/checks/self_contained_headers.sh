@@ -1,5 +1,6 @@
 #!/bin/bash
-# Compiles every header of ours alone (syntax only). CUDA device headers (.cuh) are left to nvcc.
+# Every header of ours compiles alone. Of one that some source includes before anything else the build has shown it; the others
+# are compiled here (syntax only). CUDA device headers (.cuh) are left to nvcc.
 # usage: self_contained_headers.sh BUILD_FOLDER JOBS    the folder holds the generated proto headers
 set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
@@ -30,5 +31,13 @@ if [[ ! -d ${build}/proto_generated ]]; then
   echo "no generated proto headers under ${build}: build the release preset first" >&2
   exit 1
 fi
-echo "${#headers[@]} headers"
+
+# The first include of each source that the build compiled.
+mapfile -t compiled < <(sed -nE "s|^ *\"file\": \"${PWD}/(.*)\",?\$|\1|p" "${build}/compile_commands.json" | sort -u)
+shown=$(for source in "${compiled[@]}"; do
+  if [[ -f ${source} ]]; then sed -nE '/^#include/ { s/^#include "(.*)"$/\1/p; q }' "${source}"; fi
+done | sort -u)
+total=${#headers[@]}
+mapfile -t headers < <(printf '%s\n' "${headers[@]}" | grep -vxFf <(printf '%s\n' "${shown}"))
+echo "${total} headers, of which the build showed all but ${#headers[@]}"
 printf '%s\n' "${headers[@]}" | xargs -P "${jobs}" -I{} bash -c 'compile_alone "$@"' _ {} "${flags[@]}"
