@@ -100,6 +100,22 @@ std::string ReportText(const KernelReport& report, const BenchFlags& flags) {
   return absl::StrCat(out, "\n", table.Text(), "peak memory  ", FormatBytes(PeakMemoryBytes()), "\n");
 }
 
+// "16,18" as numbers from `least` to `greatest`.
+absl::Status ParseNumbers(absl::string_view text, uint64_t least, uint64_t greatest,
+                          std::vector<uint64_t>& numbers) {
+  numbers.clear();
+  for (const absl::string_view part : absl::StrSplit(text, ',')) {
+    uint64_t number = 0;
+    const bool digits = !part.empty() && part.find_first_not_of("0123456789") == absl::string_view::npos;
+    if (!digits || !absl::SimpleAtoi(part, &number) || number < least || number > greatest) {
+      return absl::InvalidArgumentError(absl::StrCat("expected numbers from ", least, " to ", greatest,
+                                                     " separated by commas, got '", text.substr(0, 80), "'"));
+    }
+    numbers.push_back(number);
+  }
+  return absl::OkStatus();
+}
+
 // What both benchmarks ask: where, and which sizes.
 class KernelFlags {
  public:
@@ -109,7 +125,7 @@ class KernelFlags {
                  "Where it is computed; auto takes the first GPU where there is one.");
     flags.Custom("log2_size", "N,...", absl::StrCat(log2_sizes[0]),
                  "The sizes are 2 to these powers, at most 26.",
-                 [this](absl::string_view text) { return ParseSizes(text); });
+                 [this](absl::string_view text) { return ParseNumbers(text, 0, kLog2SizeMax, log2_sizes); });
     runs.Declare(flags);
   }
 
@@ -125,21 +141,6 @@ class KernelFlags {
   std::vector<uint64_t> log2_sizes;
 
  private:
-  absl::Status ParseSizes(absl::string_view text) {
-    log2_sizes.clear();
-    for (const absl::string_view part : absl::StrSplit(text, ',')) {
-      uint64_t size = 0;
-      const bool digits = !part.empty() && part.find_first_not_of("0123456789") == absl::string_view::npos;
-      if (!digits || !absl::SimpleAtoi(part, &size) || size > kLog2SizeMax) {
-        return absl::InvalidArgumentError(absl::StrCat("expected numbers from 0 to ", kLog2SizeMax,
-                                                       " separated by commas, got '", text.substr(0, 80),
-                                                       "'"));
-      }
-      log2_sizes.push_back(size);
-    }
-    return absl::OkStatus();
-  }
-
   std::string backend_ = "auto";
 };
 
@@ -161,7 +162,8 @@ class BenchMsmCommand final : public Command {
             .examples =
                 "proofmill bench msm --log2_size 16\n"
                 "proofmill bench msm --log2_size 16,18,20 --profile all --runs 21 --warmup 3\n"
-                "proofmill bench msm --log2_size 14 --group g2 --profile bits --json"};
+                "proofmill bench msm --log2_size 14 --group g2 --profile bits --json\n"
+                "proofmill bench msm --log2_size 20 --backend cuda --window_bits 16,17,18,19"};
   }
 
   void DeclareFlags(FlagSet& flags) override {
@@ -170,6 +172,11 @@ class BenchMsmCommand final : public Command {
     std::vector<std::string> profiles = ScalarProfiles();
     profiles.emplace_back("all");
     flags.Choice("profile", &profile_, std::move(profiles), "How the scalars are spread.");
+    flags.Custom(
+        "window_bits", "N,...", "", "On a GPU: the windows to time instead of the one that a key gets.",
+        [this](absl::string_view text) {
+          return ParseNumbers(text, engine::kGpuWindowBitsMin, engine::kGpuWindowBitsMax, window_bits_);
+        });
   }
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>&) override {
@@ -200,9 +207,19 @@ class BenchMsmCommand final : public Command {
     for (Fr& exponent : exponents) exponent = Fr::FromPlain(RandomBelowR(random));
     kernels::FixedBaseTable<F>(generator).Multiply(exponents.data(), bases.data(), n);
 
+    for (const uint64_t window_bits : window_bits_) {
+      PROOFMILL_RETURN_IF_ERROR(
+          MeasureProfiles(bases, static_cast<uint32_t>(window_bits), log2_size, report));
+    }
+    return absl::OkStatus();
+  }
+
+  template <typename F>
+  absl::Status MeasureProfiles(const std::vector<kernels::Affine<F>>& bases, uint32_t window_bits,
+                               uint64_t log2_size, KernelReport& report) const {
     std::unique_ptr<engine::GpuMsmBench<F>> gpu;
     if (!flags_.cpu_only()) {
-      auto made = engine::MakeGpuMsmBench(absl::MakeConstSpan(bases));
+      auto made = engine::MakeGpuMsmBench(absl::MakeConstSpan(bases), window_bits);
       PROOFMILL_ASSIGN_OR_RETURN(const bool on_gpu, flags_.UseGpu(made.status()));
       if (on_gpu) {
         gpu = *std::move(made);
@@ -213,14 +230,15 @@ class BenchMsmCommand final : public Command {
     std::optional<double> dense;
     for (const std::string& profile :
          profile_ == "all" ? ScalarProfiles() : std::vector<std::string>{profile_}) {
-      const std::vector<U256> scalars = MakeScalars(profile, n);
+      const std::vector<U256> scalars = MakeScalars(profile, bases.size());
       KernelResult result;
       result.input = absl::StrCat(group_, " ", profile);
+      if (window_bits != 0) absl::StrAppend(&result.input, " ", window_bits, "-bit");
       result.log2_size = log2_size;
       PROOFMILL_ASSIGN_OR_RETURN(result.stats, Time(gpu.get(), bases, scalars));
       if (profile == "dense") {
         dense = result.stats.median;
-        if (gpu != nullptr) result.floor_seconds = MsmFloorSeconds(group_ == "g2", n);
+        if (gpu != nullptr) result.floor_seconds = MsmFloorSeconds(group_ == "g2", bases.size());
       }
       if (dense.has_value()) result.ratio_to_dense = result.stats.median / *dense;
       report.results.push_back(std::move(result));
@@ -246,6 +264,7 @@ class BenchMsmCommand final : public Command {
   }
 
   KernelFlags flags_;
+  std::vector<uint64_t> window_bits_ = {0};
   std::string group_ = "g1";
   std::string profile_ = "dense";
 };

@@ -40,13 +40,17 @@ class GpuMsmBench {
   virtual std::string plan() const = 0;
 };
 
-// On the first GPU, with all multiples of the bases resident.
+inline constexpr uint32_t kGpuWindowBitsMin = 4;
+inline constexpr uint32_t kGpuWindowBitsMax = 24;
+
+// On the first GPU, with all multiples of the bases resident. window_bits is 0 for the window that a key of
+// so many bases gets, or kGpuWindowBitsMin to kGpuWindowBitsMax.
 //   FAILED_PRECONDITION  (reason kNoDevice) there is none, or none in this build.
 //   RESOURCE_EXHAUSTED   its memory is too small.
 absl::StatusOr<std::unique_ptr<GpuMsmBench<kernels::Fq>>> MakeGpuMsmBench(
-    absl::Span<const kernels::G1Affine> bases);
+    absl::Span<const kernels::G1Affine> bases, uint32_t window_bits);
 absl::StatusOr<std::unique_ptr<GpuMsmBench<kernels::Fq2>>> MakeGpuMsmBench(
-    absl::Span<const kernels::G2Affine> bases);
+    absl::Span<const kernels::G2Affine> bases, uint32_t window_bits);
 
 struct GpuNttResult {
   std::vector<double> seconds;  // of each run, in order

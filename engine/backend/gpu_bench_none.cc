@@ -15,11 +15,11 @@ absl::Status NoCuda() {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<GpuMsmBench<kernels::Fq>>> MakeGpuMsmBench(
-    absl::Span<const kernels::G1Affine>) {
+    absl::Span<const kernels::G1Affine>, uint32_t) {
   return NoCuda();
 }
 absl::StatusOr<std::unique_ptr<GpuMsmBench<kernels::Fq2>>> MakeGpuMsmBench(
-    absl::Span<const kernels::G2Affine>) {
+    absl::Span<const kernels::G2Affine>, uint32_t) {
   return NoCuda();
 }
 absl::StatusOr<GpuNttResult> TimeNttOnGpu(absl::Span<const kernels::Fr>, const BenchCounts&) {

@@ -87,11 +87,12 @@ class Timer {
 template <typename F>
 class CudaMsmBench final : public GpuMsmBench<F> {
  public:
-  static absl::StatusOr<std::unique_ptr<CudaMsmBench>> Make(absl::Span<const Affine<F>> bases) {
+  static absl::StatusOr<std::unique_ptr<CudaMsmBench>> Make(absl::Span<const Affine<F>> bases,
+                                                            uint32_t window_bits) {
     auto calls = std::make_unique<CudaCalls>();
     PROOFMILL_ASSIGN_OR_RETURN(Timer timer, Timer::Make(*calls));
     std::unique_ptr<CudaMsmBench> bench(new CudaMsmBench(std::move(calls), std::move(timer)));
-    PROOFMILL_RETURN_IF_ERROR(bench->Init(bases));
+    PROOFMILL_RETURN_IF_ERROR(bench->Init(bases, window_bits));
     return bench;
   }
 
@@ -116,9 +117,9 @@ class CudaMsmBench final : public GpuMsmBench<F> {
   CudaMsmBench(std::unique_ptr<CudaCalls> calls, Timer timer)
       : calls_(std::move(calls)), timer_(std::move(timer)) {}
 
-  absl::Status Init(absl::Span<const Affine<F>> bases) {
+  absl::Status Init(absl::Span<const Affine<F>> bases, uint32_t window_bits) {
     const auto n = static_cast<uint32_t>(bases.size());
-    shape_ = {.bases = n, .window_bits = WindowBits(n), .tables = 1};
+    shape_ = {.bases = n, .window_bits = window_bits != 0 ? window_bits : WindowBits(n), .tables = 1};
     shape_.tables = shape_.windows();
     uint32_t slices_max = 0;
     size_t bytes = 0;
@@ -173,12 +174,16 @@ class CudaMsmBench final : public GpuMsmBench<F> {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<GpuMsmBench<Fq>>> MakeGpuMsmBench(absl::Span<const kernels::G1Affine> bases) {
-  PROOFMILL_ASSIGN_OR_RETURN(std::unique_ptr<CudaMsmBench<Fq>> bench, CudaMsmBench<Fq>::Make(bases));
+absl::StatusOr<std::unique_ptr<GpuMsmBench<Fq>>> MakeGpuMsmBench(absl::Span<const kernels::G1Affine> bases,
+                                                                 uint32_t window_bits) {
+  PROOFMILL_ASSIGN_OR_RETURN(std::unique_ptr<CudaMsmBench<Fq>> bench,
+                             CudaMsmBench<Fq>::Make(bases, window_bits));
   return std::unique_ptr<GpuMsmBench<Fq>>(std::move(bench));
 }
-absl::StatusOr<std::unique_ptr<GpuMsmBench<Fq2>>> MakeGpuMsmBench(absl::Span<const kernels::G2Affine> bases) {
-  PROOFMILL_ASSIGN_OR_RETURN(std::unique_ptr<CudaMsmBench<Fq2>> bench, CudaMsmBench<Fq2>::Make(bases));
+absl::StatusOr<std::unique_ptr<GpuMsmBench<Fq2>>> MakeGpuMsmBench(absl::Span<const kernels::G2Affine> bases,
+                                                                  uint32_t window_bits) {
+  PROOFMILL_ASSIGN_OR_RETURN(std::unique_ptr<CudaMsmBench<Fq2>> bench,
+                             CudaMsmBench<Fq2>::Make(bases, window_bits));
   return std::unique_ptr<GpuMsmBench<Fq2>>(std::move(bench));
 }
 

@@ -14,10 +14,13 @@ namespace {
 
 using kernels::MsmShape;
 
-// Best windows by log2 of the number of bases, uniform scalars, one H200 (CUDA 13.0, 2026-11-30): 2^10 0.26
-// ms, 2^13 0.36 ms, 2^16 0.59 ms, 2^18 1.33 ms, 2^20 4.1 ms with G1.
-constexpr std::array<uint8_t, 25> kWindowBitsByLog2 = {4,  4,  4,  4,  4,  5,  5,  6,  6,  7,  8,  8, 9,
-                                                       10, 11, 13, 15, 15, 16, 16, 17, 17, 18, 18, 19};
+// Best windows by log2 of the number of bases, uniform scalars, one H200 (CUDA 13.0, 2026-11-30, `bench msm
+// --window_bits`). Those of G1 and G2 are the same, within 2 %. G1: 2^10 0.24 ms, 2^13 0.33 ms, 2^16 0.58 ms,
+// 2^18 1.25 ms, 2^20 3.67 ms, 2^22 12.6 ms. From 11 to 14 bits the buckets are too few to fill the device and
+// too many to be summed in no time, so that up to 2^15 bases take smaller windows than a count of additions
+// would give them.
+constexpr std::array<uint8_t, 25> kWindowBitsByLog2 = {4,  4,  4,  4,  4,  5,  5,  6,  6,  7,  8,  8, 10,
+                                                       10, 10, 10, 15, 15, 17, 17, 17, 19, 20, 20, 20};
 
 // Smaller windows than the best by this much are looked at where not every multiple is resident.
 constexpr uint32_t kWindowBitsLess = 8;
