@@ -19,6 +19,13 @@ void WipeMemory(void* data, size_t size);
 //   INTERNAL  the kernel refused; nothing may be proved then.
 [[nodiscard]] absl::Status FillRandom(void* data, size_t size);
 
+// Overwrites what functions that have returned left behind on this thread: frames on its stack (measured: the
+// last blocks of hashes and parsers), and vector registers, which still hold the last bytes that memcpy moved
+// and which the dynamic linker writes to the stack whenever it binds a function that is called for the first
+// time (measured: all of a small witness). Call it after the last use of a secret, from where that was
+// called.
+void WipeThreadTraces();
+
 // Wipes an object of trivially copyable type at the end of a scope.
 template <typename T>
 class ScopedWipe {

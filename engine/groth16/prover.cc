@@ -5,8 +5,6 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -14,6 +12,7 @@
 #include "absl/strings/string_view.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/secure_memory.h"
+#include "engine/base/side_thread.h"
 #include "engine/base/status_macros.h"
 #include "engine/groth16/proof_parts.h"
 #include "kernels/cpu/parallel.h"
@@ -88,20 +87,14 @@ auto TimeStage(StageSink* sink, Stage stage, F&& body) {
   return result;
 }
 
-// Does on a thread of its own what needs no sums. What that thread did not do, for want of it or of memory,
-// the steps after it do.
-std::thread PrepareAside(ProofParts& parts, absl::Span<const Fr> public_signals, bool check) {
+// What needs no sums, for the side thread. What it did not do, for want of memory or because there is no such
+// thread, the steps after it do.
+void PrepareParts(ProofParts& parts, absl::Span<const Fr> public_signals, bool check) {
   try {
-    return std::thread([&parts, public_signals, check] {
-      try {
-        parts.Prepare();
-        if (check) parts.TakePublicSignals(public_signals);
-      } catch (const std::exception&) {
-        // Nobody would hear of it here; whoever does the work instead will.
-      }
-    });
-  } catch (const std::system_error&) {
-    return {};
+    parts.Prepare();
+    if (check) parts.TakePublicSignals(public_signals);
+  } catch (const std::exception&) {
+    // Nobody would hear of it here; whoever does the work instead will.
   }
 }
 
@@ -130,6 +123,7 @@ absl::Status DrawBlinding(Blinding& out) {
 absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& resident,
                                    absl::Span<const U256> witness, const ProveOptions& options) {
   const ProvingKey& key = *resident.key();
+  const absl::Cleanup wipe_traces = [] { WipeThreadTraces(); };
   PROOFMILL_RETURN_IF_ERROR(CheckWitnessShape(key, witness));
   if (!options.witness_is_canonical) PROOFMILL_RETURN_IF_ERROR(CheckCanonical(witness));
   PROOFMILL_RETURN_IF_ERROR(CheckWanted(options));
@@ -144,10 +138,13 @@ absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& residen
   const std::vector<Fr> public_signals = PublicSignals(key, witness);
   ProofParts parts(key, blinding);
   absl::StatusOr<Groth16Sums> sums = [&] {
-    std::thread aside = PrepareAside(parts, public_signals, options.self_check);
-    const absl::Cleanup join = [&aside] {
-      if (aside.joinable()) aside.join();
+    static thread_local SideThread side;
+    const auto prepare = [&] {
+      PrepareParts(parts, public_signals, options.self_check);
+      WipeThreadTraces();
     };
+    side.Start(prepare);
+    const absl::Cleanup wait = [] { side.Wait(); };
     return backend.ComputeSums(
         resident, witness,
         {.cancel = options.cancel,

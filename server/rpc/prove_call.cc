@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/mutex.h"
+#include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
 #include "proofmill/v1/prover.pb.h"
 #include "server/rpc/call_record.h"
@@ -111,7 +112,7 @@ grpc::ServerUnaryReactor* StartProve(ServiceContext& services, grpc::CallbackSer
                                      const grpc::ByteBuffer& request, grpc::ByteBuffer& response) {
   auto* const call = new ProveCall(services, context, response);
   call->Start(request);
-  WipeThreadTraces();
+  engine::WipeThreadTraces();
   return call;
 }
 

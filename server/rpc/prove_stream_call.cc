@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/error_reason.h"
+#include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
 #include "server/rpc/caller.h"
 #include "server/rpc/rpc_status.h"
@@ -71,7 +72,7 @@ void ProveStreamCall::OnReadDone(bool ok) {
                                 ErrorReason::kOutOfMemory);
   }
   if (request_.has_chunk()) WipeField(*request_.mutable_chunk()->mutable_data());
-  WipeThreadTraces();
+  engine::WipeThreadTraces();
   std::string given_up;
   {
     engine::MutexLock lock(mu_);

@@ -26,13 +26,6 @@ bool ParseAndWipe(const grpc::ByteBuffer& bytes, google::protobuf::Message& mess
 // The bytes of a message that holds no secret.
 grpc::ByteBuffer Serialize(const google::protobuf::Message& message);
 
-// Overwrites what functions that have returned left behind on this thread: frames on its stack (measured: the
-// last blocks of hashes and parsers), and vector registers, which still hold the last bytes that memcpy moved
-// and which the dynamic linker writes to the stack whenever it binds a function that is called for the first
-// time (measured: all of a small witness). Call it after the last use of a secret, from where that was
-// called.
-void WipeThreadTraces();
-
 // Overwrites the bytes of a field that held a secret and empties it.
 void WipeField(std::string& field);
 

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "engine/base/error_reason.h"
+#include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
 #include "server/crc32c.h"
 #include "server/rpc/call_record.h"
@@ -57,7 +58,7 @@ grpc::ServerUnaryReactor* UploadService::WriteUpload(grpc::CallbackServerContext
                                                      grpc::ByteBuffer* response_bytes) {
   CallRecord record(services_, Method::kWriteUpload, *context);
   const absl::StatusOr<UploadInfo> upload = TakePiece(*request_bytes);
-  WipeThreadTraces();
+  engine::WipeThreadTraces();
   if (upload.ok()) {
     record.SetCircuit(upload->circuit);
     v1::WriteUploadResponse response;
