@@ -11,3 +11,12 @@ function(proofmill_ifma_sources)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
     "-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mavx512ifma;$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
 endfunction()
+
+# The same for sources named *_avx2.cc and *_avx512.cc: they run behind CurrentBabyBearKernels().
+function(proofmill_avx2_sources)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-mavx2")
+endfunction()
+function(proofmill_avx512_sources)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS
+    "-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
+endfunction()

@@ -1,0 +1,145 @@
+#include "kernels/cpu/poseidon2_hash.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "kernels/cpu/parallel.h"
+
+namespace proofmill::kernels {
+namespace {
+
+constexpr size_t kRate = 8;
+static_assert(sizeof(Digest) == kRate * sizeof(uint32_t));
+
+uint32_t* Words(Digest* digests) { return reinterpret_cast<uint32_t*>(digests); }
+
+size_t ReverseBits(size_t x, uint32_t bits) {
+  size_t out = 0;
+  for (uint32_t i = 0; i < bits; ++i) out |= (x >> i & 1) << (bits - 1 - i);
+  return out;
+}
+
+Digest FirstEight(const BabyBear* state) {
+  Digest out;
+  std::copy_n(state, kRate, out.begin());
+  return out;
+}
+
+void HashLeaves(const Poseidon2Constants<16>& constants, const Poseidon2Words& words,
+                const ColumnMatrix& matrix, Digest* leaves) {
+  const BabyBearKernels& kernels = CurrentBabyBearKernels();
+  const size_t height = size_t{1} << matrix.log2_height;
+  if (height < kernels.lanes) {
+    for (size_t row = 0; row < height; ++row) {
+      const std::vector<BabyBear> values = MatrixRow(matrix, row);
+      leaves[row] = HashWords(constants, values.data(), values.size());
+    }
+    return;
+  }
+  const size_t grain = std::max<size_t>(1, 256 / std::max<size_t>(1, matrix.width / kRate));
+  ParallelFor(0, height / kernels.lanes, grain,
+              [&](size_t begin, size_t end) { kernels.hash_rows(words, matrix, begin, end, Words(leaves)); });
+}
+
+// Calls `below` and `above` of one layer of nodes.
+void HashLayer(const Poseidon2Constants<16>& constants, const Poseidon2Words& words, Digest* below,
+               Digest* above, size_t count) {
+  const BabyBearKernels& kernels = CurrentBabyBearKernels();
+  const size_t in_lanes = count / kernels.lanes * kernels.lanes;
+  ParallelFor(0, in_lanes / kernels.lanes, 64, [&](size_t begin, size_t end) {
+    const size_t first = begin * kernels.lanes, n = (end - begin) * kernels.lanes;
+    kernels.compress(words, Words(below + 2 * first), Words(above + first), n);
+  });
+  for (size_t i = in_lanes; i < count; ++i) above[i] = HashNode(constants, below[2 * i], below[2 * i + 1]);
+}
+
+}  // namespace
+
+Digest HashWords(const Poseidon2Constants<16>& constants, const BabyBear* words, size_t n) {
+  BabyBear state[16] = {};
+  for (size_t i = 0; i < n; i += kRate) {
+    std::copy_n(words + i, std::min(kRate, n - i), state);
+    Poseidon2Permute(constants, state);
+  }
+  return FirstEight(state);
+}
+
+Digest HashNode(const Poseidon2Constants<16>& constants, const Digest& left, const Digest& right) {
+  BabyBear state[16];
+  std::copy(left.begin(), left.end(), state);
+  std::copy(right.begin(), right.end(), state + kRate);
+  Poseidon2Permute(constants, state);
+  return FirstEight(state);
+}
+
+Poseidon2Words ToWords(const Poseidon2Constants<16>& constants) {
+  Poseidon2Words out;
+  const auto word = [](BabyBear c) { return c.montgomery() - kBabyBearP; };
+  for (int r = 0; r < kPoseidon2HalfRounds; ++r) {
+    std::transform(constants.initial[r], constants.initial[r] + 16, out.initial[r], word);
+    std::transform(constants.terminal[r], constants.terminal[r] + 16, out.terminal[r], word);
+  }
+  std::transform(constants.partial, constants.partial + kPoseidon2PartialRounds<16>, out.partial, word);
+  return out;
+}
+
+MerkleTree::MerkleTree(const Poseidon2Constants<16>& constants, const ColumnMatrix& matrix)
+    : log2_height_(matrix.log2_height), digests_((size_t{2} << matrix.log2_height) - 1) {
+  const Poseidon2Words words = ToWords(constants);
+  Digest* layer = digests_.data();
+  HashLeaves(constants, words, matrix, layer);
+  for (size_t count = (size_t{1} << log2_height_) / 2; count > 0; count /= 2) {
+    Digest* const above = layer + 2 * count;
+    HashLayer(constants, words, layer, above, count);
+    layer = above;
+  }
+}
+
+std::vector<Digest> MerkleTree::Path(size_t row) const {
+  std::vector<Digest> path;
+  path.reserve(log2_height_);
+  const Digest* layer = digests_.data();
+  for (size_t count = size_t{1} << log2_height_; count > 1; count /= 2) {
+    path.push_back(layer[row ^ 1]);
+    layer += count;
+    row >>= 1;
+  }
+  return path;
+}
+
+std::vector<BabyBear> MatrixRow(const ColumnMatrix& matrix, size_t row) {
+  const size_t place = ReverseBits(row, matrix.log2_height);
+  std::vector<BabyBear> out(matrix.width);
+  for (size_t i = 0; i < matrix.width; ++i) {
+    out[i] = BabyBear::FromMontgomery(matrix.data[(i << matrix.log2_height) + place]);
+  }
+  return out;
+}
+
+std::optional<uint32_t> SearchNonce(const Poseidon2Constants<16>& constants, const NonceSearch& search,
+                                    uint64_t* tried) {
+  constexpr uint64_t kChunk = 512;  // some 100 us of hashing
+  const BabyBearKernels& kernels = CurrentBabyBearKernels();
+  const Poseidon2Words words = ToWords(constants);
+  const auto* const state = reinterpret_cast<const uint32_t*>(search.state.data());
+  const uint32_t mask = (uint32_t{1} << search.bits) - 1;
+  const uint64_t wave = kChunk * 8 * CurrentThreads();
+  // Relaxed: only the smallest value counts, and the loop's end orders it before what follows.
+  std::atomic<uint32_t> best{kNoNonce};
+  for (uint64_t first = 0; first < search.end && best == kNoNonce; first += wave) {
+    ParallelFor(first, std::min<uint64_t>(first + wave, search.end), kChunk, [&](size_t begin, size_t end) {
+      uint32_t before = best.load(std::memory_order_relaxed);
+      if (begin >= before) return;
+      const uint32_t hit = kernels.search_nonce(words, state, search.position, mask,
+                                                static_cast<uint32_t>(begin), static_cast<uint32_t>(end));
+      while (hit < before && !best.compare_exchange_weak(before, hit, std::memory_order_relaxed)) {
+      }
+    });
+  }
+  const uint32_t found = best;
+  if (tried != nullptr) *tried += found == kNoNonce ? search.end : uint64_t{found} + 1;
+  if (found == kNoNonce) return std::nullopt;
+  return found;
+}
+
+}  // namespace proofmill::kernels
