@@ -1,0 +1,84 @@
+// Makes WHIR proofs on the CPU. Nonces are the smallest that pass, so one statement has one proof, whatever
+// the number of threads and the arithmetic.
+//
+// A proof is NOT hiding: it reveals values of the polynomial (parameters.h). Working memory that holds the
+// polynomial or its encodings is wiped before it is freed.
+//
+// Thread safety: Prove() may be called from several threads at once; each call uses all threads of its
+// current arena.
+
+#ifndef PROOFMILL_ENGINE_WHIR_PROVER_H_
+#define PROOFMILL_ENGINE_WHIR_PROVER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/base/cancellation.h"
+#include "engine/whir/parameters.h"
+#include "engine/whir/proof.h"
+#include "engine/whir/transcript.h"
+#include "kernels/cpu/babybear_ntt.h"
+
+namespace proofmill::engine {
+
+// Where the time of a proof went, in seconds.
+struct WhirTimes {
+  double encode = 0;    // Reed-Solomon encoding of all commitments
+  double hash = 0;      // their Merkle trees
+  double evaluate = 0;  // out-of-domain answers
+  double weights = 0;   // constraints combined into the weight of the sumcheck
+  double sumcheck = 0;
+  double pow = 0;   // searches for nonces
+  double open = 0;  // rows and paths
+  double total = 0;
+  uint64_t nonces = 0;  // tried
+};
+
+class WhirProver {
+ public:
+  struct Options {
+    WhirTimes* times = nullptr;
+    WhirTranscriptLog* log = nullptr;
+    const CancellationToken* cancellation = nullptr;
+    // Nonces that are tried for one proof of work: the whole field, unless a run is to be cut short.
+    uint32_t nonce_end = kernels::kBabyBearP;
+  };
+
+  // Makes the tables of the transform.
+  explicit WhirProver(WhirConfig config);
+
+  const WhirConfig& config() const { return config_; }
+
+  // Proves `claims` of the multilinear polynomial with these values. A claim that does not hold gives a proof
+  // that does not verify. In strict, use ProveWhirBytes(), which checks its result.
+  //   INVALID_ARGUMENT            the polynomial or the claims have a wrong length.
+  //   ABORTED                     no nonce in the field, or below nonce_end, passes some proof of work; the
+  //   statement has no proof. CANCELLED, DEADLINE_EXCEEDED  from the token of `options`.
+  absl::StatusOr<WhirProof> Prove(absl::Span<const kernels::BabyBear> polynomial,
+                                  absl::Span<const WhirClaim> claims, const Options& options) const;
+
+  // The polynomial's value at `point`, an element. REQUIRES: the polynomial and the point have the right
+  // lengths.
+  WhirElements Evaluate(absl::Span<const kernels::BabyBear> polynomial, const WhirElements& point) const;
+
+ private:
+  const WhirConfig config_;
+  const kernels::BabyBearNtt ntt_;
+};
+
+// Proves in the strict profile, checks the proof and encodes it.
+//   INVALID_ARGUMENT  besides Prove()'s: a claim does not hold.
+//   other codes       Prove()'s.
+// REQUIRES: prover.config() is strict.
+absl::StatusOr<std::vector<uint8_t>> ProveWhirBytes(const WhirProver& prover,
+                                                    absl::Span<const kernels::BabyBear> polynomial,
+                                                    absl::Span<const WhirClaim> claims,
+                                                    const WhirProver::Options& options);
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_WHIR_PROVER_H_
