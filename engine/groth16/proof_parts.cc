@@ -1,7 +1,6 @@
 #include "engine/groth16/proof_parts.h"
 
 #include "engine/base/secure_memory.h"
-#include "kernels/cpu/parallel.h"
 
 namespace proofmill::engine {
 namespace {
@@ -26,8 +25,8 @@ Xyzz<F> Times(const Fr& secret, const Affine<F>& point) {
 
 }  // namespace
 
-ProofParts::ProofParts(const ProvingKey& key, const Blinding& blinding)
-    : key_(key), verification_(key.vk(), key.prepared_pairings()) {
+ProofParts::ProofParts(const ProvingKey& key, const Blinding& blinding, SideThread& side)
+    : key_(key), side_(side), verification_(key.vk(), key.prepared_pairings()) {
   secrets_.blinding = blinding;
 }
 
@@ -54,15 +53,17 @@ void ProofParts::TakePublicSignals(absl::Span<const Fr> public_signals) {
 //   pi_a = alpha1 + SA + r*delta1, pi_b = beta2 + SB2 + s*delta2, pib1 = beta1 + SB1 + s*delta1,
 //   pi_c = SC + SH + s*pi_a + r*pib1 - r*s*delta1 = SC + SH + s*(alpha1 + SA) + r*(beta1 + SB1) + r*s*delta1.
 void ProofParts::AddAB(const G1Xyzz& a_sum, const G2Xyzz& b2_sum, bool check) {
+  side_.Wait();
   Prepare();
   G1Xyzz a = a_sum + key_.header().alpha1;
   const ScopedWipe wipe(a);
-  kernels::ParallelInvoke([&] { secrets_.s_times_a = Times(secrets_.blinding.s, a); },
-                          [&] {
-                            secrets_.a = (a + secrets_.r_delta1).ToAffine();
-                            secrets_.b = (b2_sum + key_.header().beta2 + secrets_.s_delta2).ToAffine();
-                            if (check) verification_.SetAB(secrets_.a, secrets_.b);
-                          });
+  const auto multiply = [&] { secrets_.s_times_a = Times(secrets_.blinding.s, a); };
+  const bool beside = side_.Start(multiply);
+  secrets_.a = (a + secrets_.r_delta1).ToAffine();
+  secrets_.b = (b2_sum + key_.header().beta2 + secrets_.s_delta2).ToAffine();
+  if (check) verification_.SetAB(secrets_.a, secrets_.b);
+  side_.Wait();
+  if (!beside) multiply();
   has_ab_ = true;
 }
 

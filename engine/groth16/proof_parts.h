@@ -8,6 +8,7 @@
 
 #include "absl/types/span.h"
 #include "engine/backend/backend.h"
+#include "engine/base/side_thread.h"
 #include "engine/groth16/proving_key.h"
 #include "engine/groth16/types.h"
 #include "engine/groth16/verifier.h"
@@ -17,10 +18,15 @@ namespace proofmill::engine {
 
 // Makes one proof: Prepare() and TakePublicSignals() at any time, AddAB(), AddWitnessSums(), Finish(),
 // Accepts(). Holds secrets, and wipes them at its end. Not copyable.
+//
+// Beside the thread that calls AddAB() only a side thread works, and none of the pool that loops share: its
+// threads go on looking for work for a while, at the cost of whatever runs beside them (on a GPU host, of a
+// third of a small proof).
 class ProofParts {
  public:
-  // `key` is borrowed.
-  ProofParts(const ProvingKey& key, const Blinding& blinding);
+  // `key` and `side` are borrowed. `side` may be at work on this object when AddAB() is called, and on
+  // nothing else.
+  ProofParts(const ProvingKey& key, const Blinding& blinding, SideThread& side);
   ~ProofParts();
   ProofParts(const ProofParts&) = delete;
   ProofParts& operator=(const ProofParts&) = delete;
@@ -45,6 +51,7 @@ class ProofParts {
 
  private:
   const ProvingKey& key_;
+  SideThread& side_;
   StagedVerification verification_;
   std::once_flag prepared_;
   bool has_public_signals_ = false;

@@ -136,9 +136,9 @@ absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& residen
   }
 
   const std::vector<Fr> public_signals = PublicSignals(key, witness);
-  ProofParts parts(key, blinding);
+  static thread_local SideThread side;
+  ProofParts parts(key, blinding, side);
   absl::StatusOr<Groth16Sums> sums = [&] {
-    static thread_local SideThread side;
     const auto prepare = [&] {
       PrepareParts(parts, public_signals, options.self_check);
       WipeThreadTraces();

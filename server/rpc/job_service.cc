@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
 #include "server/rpc/call_record.h"
 #include "server/rpc/caller.h"
@@ -50,7 +51,7 @@ grpc::ServerUnaryReactor* JobService::CreateJob(grpc::CallbackServerContext* con
   CallRecord record(services_, Method::kCreateJob, *context);
   Spec spec;
   const absl::StatusOr<JobView> job = TakeJob(*context, *request_bytes, spec);
-  WipeThreadTraces();
+  engine::WipeThreadTraces();
   record.SetCircuit(spec.circuit);
   record.SetRequestId(spec.request_id);
   if (job.ok()) {

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/error_reason.h"
+#include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "server/rpc/caller.h"
@@ -44,7 +45,7 @@ void ProveBatchCall::OnReadDone(bool ok) {
     if (request_.request().groth16().has_wtns()) {
       WipeField(*request_.mutable_request()->mutable_groth16()->mutable_wtns());
     }
-    WipeThreadTraces();
+    engine::WipeThreadTraces();
   }
   bool more;
   {

@@ -55,7 +55,7 @@ TEST_F(AuditRecordsTest, AFolderThatCannotBeMadeIsAnError) {
 TEST_F(AuditRecordsTest, RecordsThatOthersCouldHaveWrittenAreNotBelieved) {
   const AuditRecords records(StateDir());
   ASSERT_OK(records.Add(HashOf(1)));
-  for (const mode_t mode : {0777, 0770, 0702}) {
+  for (const mode_t mode : {0777U, 0770U, 0702U}) {
     ASSERT_EQ(::chmod(Records().c_str(), mode), 0);
     EXPECT_FALSE(records.Contains(HashOf(1))) << std::oct << mode;
   }
