@@ -179,7 +179,10 @@ bool KeyResidency::EvictOne() {
 
 KeyResidency::Stats KeyResidency::stats() const {
   MutexLock lock(mu_);
-  return stats_;
+  Stats stats = stats_;
+  for (const EvictableKey* key : keys_)
+    stats.bytes_min_most = std::max(stats.bytes_min_most, key->bytes_min());
+  return stats;
 }
 
 void KeyResidency::Tell(EventKind kind, EvictableKey& key, size_t bytes,

@@ -115,6 +115,7 @@ class KeyResidency {
     size_t resident = 0;
     size_t resident_bytes = 0;
     size_t proof_bytes = 0;
+    size_t bytes_min_most = 0;  // the largest bytes_min() of the known keys
     uint64_t evictions = 0;
     uint64_t reloads = 0;
   };

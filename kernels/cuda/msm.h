@@ -12,8 +12,12 @@
 // batched affine additions (msm_affine.cuh). What is left is cut in equal slices, one a thread, so that a
 // witness that puts most of its terms in one bucket costs no more than a uniform one; partial sums of buckets
 // that cross slices are merged afterwards. The weighted sum of a set's buckets is taken by row and column
-// sums of a two-level index, then by bits of the index: no serial chain is longer than about 20 point
-// operations. Equal, opposite and infinite operands give exact results throughout.
+// sums of a two-level index, then by bits of the index, and sets are joined to at most kMsmPartsMax parts: no
+// serial chain is longer than about 75 point operations, or 20 where every multiple is resident. Equal,
+// opposite and infinite operands give exact results throughout.
+//
+// Where memory is short the bases are taken in chunks, one after the other, which add to the same buckets:
+// the list is only as long as that of one chunk.
 
 #ifndef PROOFMILL_KERNELS_CUDA_MSM_H_
 #define PROOFMILL_KERNELS_CUDA_MSM_H_
@@ -32,7 +36,9 @@ namespace proofmill::kernels {
 // Windows are at least this wide, so that a scalar has at most kMsmSetsMax of them.
 inline constexpr uint32_t kMsmWindowBitsMin = 4;
 inline constexpr uint32_t kMsmSetsMax = 64;
-inline constexpr uint32_t kMsmPartBits = 4;
+// What a device leaves to the host to join. The host doubles 15 times as fast as one thread of a device, and
+// four points of each of the five sums of a proof stay below 4 KiB.
+inline constexpr uint32_t kMsmPartsMax = 4;
 
 // Entries of one bucket that batched affine additions join to one point.
 inline constexpr uint32_t kGroupEntries = 8;
@@ -42,12 +48,13 @@ inline constexpr uint32_t kGroupEntries = 8;
 enum class MsmAffine : uint8_t { kWhereFaster, kNever, kAlways };
 
 // How one base set is summed. REQUIRES: kMsmWindowBitsMin <= window_bits <= 24, 1 <= tables, tables * bases <
-// 2^31.
+// 2^31, entries_max() < 2^32, 1 <= chunks.
 struct MsmShape {
   uint32_t bases = 0;        // points of the set, none at infinity
   uint32_t window_bits = 0;  // c
   uint32_t tables = 1;       // resident multiples a base, the base itself included
   MsmAffine affine = MsmAffine::kWhereFaster;
+  uint32_t chunks = 1;  // in which the bases are summed
 
   // Digits a scalar: 254 bits and a carry.
   PROOFMILL_HD constexpr uint32_t windows() const { return (255 + window_bits - 1) / window_bits; }
@@ -55,15 +62,28 @@ struct MsmShape {
   PROOFMILL_HD constexpr uint32_t sets() const { return (windows() + tables - 1) / tables; }
   PROOFMILL_HD constexpr uint32_t set_buckets() const { return uint32_t{1} << (window_bits - 1); }
   PROOFMILL_HD constexpr uint32_t buckets() const { return sets() * set_buckets(); }
-  // What a device leaves for the host to join, the sum of 2^(part_bits * i) * part i: the bucket sets' sums,
-  // or where there is one set only, the sums by every kMsmPartBits bits of the buckets' numbers. The host
-  // doubles 15 times as fast as one thread of a device; four bits keep the parts of all five sums of a proof
-  // below 4 KiB.
-  PROOFMILL_HD constexpr uint32_t parts() const {
-    return sets() == 1 ? (window_bits - 1 + kMsmPartBits - 1) / kMsmPartBits : sets();
+  // Chunk k is bases [k * chunk_bases(), k * chunk_bases() + bases_of(k)).
+  PROOFMILL_HD constexpr uint32_t chunk_bases() const { return (bases + chunks - 1) / chunks; }
+  PROOFMILL_HD constexpr uint32_t bases_of(uint32_t chunk) const {
+    const uint64_t first = uint64_t{chunk} * chunk_bases();
+    if (first >= bases) return 0;
+    return bases - first < chunk_bases() ? static_cast<uint32_t>(bases - first) : chunk_bases();
   }
-  PROOFMILL_HD constexpr uint32_t part_bits() const { return sets() == 1 ? kMsmPartBits : window_bits; }
-  PROOFMILL_HD constexpr uint64_t entries_max() const { return uint64_t{windows()} * bases; }
+  // The MSM is the sum of 2^(part_bits() * i) * part i. A part is made of neighbouring bucket sets, or, where
+  // there is one set only, of so many bits of the buckets' numbers.
+  PROOFMILL_HD constexpr uint32_t sets_of_part() const { return (sets() + kMsmPartsMax - 1) / kMsmPartsMax; }
+  PROOFMILL_HD constexpr uint32_t number_bits_of_part() const {
+    return window_bits - 1 <= 4 * kMsmPartsMax ? 4 : 8;
+  }
+  PROOFMILL_HD constexpr uint32_t parts() const {
+    return sets() == 1 ? (window_bits - 1 + number_bits_of_part() - 1) / number_bits_of_part()
+                       : (sets() + sets_of_part() - 1) / sets_of_part();
+  }
+  PROOFMILL_HD constexpr uint32_t part_bits() const {
+    return sets() == 1 ? number_bits_of_part() : window_bits * sets_of_part();
+  }
+  // Of one chunk.
+  PROOFMILL_HD constexpr uint64_t entries_max() const { return uint64_t{windows()} * chunk_bases(); }
   // Groups that so many entries can make: every bucket may end in a short one.
   PROOFMILL_HD constexpr uint64_t groups(uint64_t entries) const {
     const uint64_t used_buckets = entries < buckets() ? entries : buckets();
@@ -75,19 +95,20 @@ struct MsmShape {
 template <typename F>
 struct MsmWorkspace {
   uint32_t* keys = nullptr;            // entries_max
-  uint32_t* keys_sorted = nullptr;     // entries_max
   uint32_t* values = nullptr;          // entries_max
-  uint32_t* values_sorted = nullptr;   // entries_max
+  uint32_t* keys_spare = nullptr;      // entries_max: what the sort moves keys and values to and fro
+  uint32_t* values_spare = nullptr;    // entries_max
   uint32_t* counters = nullptr;        // 4: entries, medium buckets, large buckets, groups
   uint32_t* bucket_begin = nullptr;    // buckets
   uint32_t* bucket_end = nullptr;      // buckets
   uint32_t* medium_buckets = nullptr;  // as many as slices allow
   uint32_t* large_buckets = nullptr;   // as many as slices allow
   Xyzz<F>* buckets = nullptr;          // buckets
-  Xyzz<F>* partials = nullptr;         // 2 * slices_max
+  Xyzz<F>* partials = nullptr;         // two for each slice that a list can be cut in
   Xyzz<F>* large_partials = nullptr;   // 16 for each entry of large_buckets
   Xyzz<F>* line_sums = nullptr;        // sets * (rows + columns)
   Xyzz<F>* bit_sums = nullptr;         // sets * kBitSumsMax
+  Xyzz<F>* set_sums = nullptr;         // sets
   void* sort_temp = nullptr;
   size_t sort_temp_bytes = 0;
   uint32_t slices_max = 0;
@@ -114,21 +135,27 @@ template <typename F>
 cudaError_t MsmCutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memory,
                             MsmWorkspace<F>* workspace);
 
-// Writes the (bucket, multiple) list of all nonzero digits to keys and values in any order, and its length to
-// counters[0]. scalars: plain, below r; scalar of base i is scalars[index[i]], or scalars[i] where index is
-// null.
+// Writes the (bucket, multiple) list of all nonzero digits of chunk `chunk` to keys and values in any order,
+// and its length to counters[0]. scalars: plain, below r; scalar of base i is scalars[index[i]], or
+// scalars[i] where index is null.
 template <typename F>
-cudaError_t LaunchMsmDigits(const MsmShape& shape, const U256* scalars, const uint32_t* index,
+cudaError_t LaunchMsmDigits(const MsmShape& shape, uint32_t chunk, const U256* scalars, const uint32_t* index,
                             const MsmWorkspace<F>& workspace, cudaStream_t stream);
 
-// Sorts and sums the list that LaunchMsmDigits made. `entries` is counters[0] as read back by the host, at
-// most entries_max. tables: tables * bases points, multiple t of base i at t * bases + i. result:
-// shape.parts() points, for JoinMsmParts().
+// Sorts the list that LaunchMsmDigits made of `chunk` and adds it to the buckets, which chunk 0 empties
+// first. `entries` is counters[0] as read back by the host, at most entries_max. tables: tables * bases
+// points, multiple t of base i at t * bases + i. REQUIRES: the chunks come in order.
 template <typename F>
-cudaError_t LaunchMsmSum(const MsmShape& shape, const Affine<F>* tables, uint32_t entries,
-                         const MsmWorkspace<F>& workspace, Xyzz<F>* result, cudaStream_t stream);
+cudaError_t LaunchMsmBuckets(const MsmShape& shape, uint32_t chunk, const Affine<F>* tables, uint32_t entries,
+                             const MsmWorkspace<F>& workspace, cudaStream_t stream);
 
-// The MSM from what LaunchMsmSum wrote, on the host: Horner's rule from the top.
+// The weighted sum of the buckets once the last chunk is in them. result: shape.parts() points, for
+// JoinMsmParts().
+template <typename F>
+cudaError_t LaunchMsmReduce(const MsmShape& shape, const MsmWorkspace<F>& workspace, Xyzz<F>* result,
+                            cudaStream_t stream);
+
+// The MSM from what LaunchMsmReduce wrote, on the host: Horner's rule from the top.
 template <typename F>
 Xyzz<F> JoinMsmParts(const MsmShape& shape, const Xyzz<F>* parts) {
   Xyzz<F> joined = parts[shape.parts() - 1];

@@ -17,11 +17,11 @@ constexpr uint32_t kNegativeBit = uint32_t{1} << 31;
 // with one atomic addition, then it writes them. A warp writes window by window, its nonzero digits side by
 // side. Entries of a block are together but in no order; the sort comes after.
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    RecodeScalars(MsmShape shape, const U256* scalars, const uint32_t* index, uint32_t* keys,
-                  uint32_t* values, uint32_t* entries) {
+    RecodeScalars(MsmShape shape, uint32_t first, uint32_t end, const U256* scalars, const uint32_t* index,
+                  MsmEntries entries, uint32_t* entry_count) {
   __shared__ uint32_t block_count;
   __shared__ uint32_t block_begin;
-  const uint32_t i = blockIdx.x * kThreadsPerBlock + threadIdx.x;
+  const uint32_t i = first + blockIdx.x * kThreadsPerBlock + threadIdx.x;
   const uint32_t lane = threadIdx.x % 32;
   if (threadIdx.x == 0) block_count = 0;
   __syncthreads();
@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   const uint32_t half = uint32_t{1} << (c - 1);
   const uint32_t sets = shape.sets();
   U256 scalar;
-  if (i < shape.bases) scalar = scalars[index == nullptr ? i : index[i]];
+  if (i < end) scalar = scalars[index == nullptr ? i : index[i]];
 
   // Calls visit(set, table, |digit|, negative) for every digit, the zero ones too, so that the lanes stay
   // together.
@@ -61,15 +61,15 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   uint32_t place = 0;
   if (lane == 0 && warp_count != 0) place = atomicAdd(&block_count, warp_count);
   __syncthreads();
-  if (threadIdx.x == 0) block_begin = block_count != 0 ? atomicAdd(entries, block_count) : 0;
+  if (threadIdx.x == 0) block_begin = block_count != 0 ? atomicAdd(entry_count, block_count) : 0;
   __syncthreads();
   place = __shfl_sync(0xffffffffu, place, 0) + block_begin;
   recode([&](uint32_t set, uint32_t table, uint32_t magnitude, bool negative) {
     const uint32_t nonzero = __ballot_sync(0xffffffffu, magnitude != 0);
     if (magnitude != 0) {
       const uint32_t at = place + __popc(nonzero & ((1u << lane) - 1));
-      keys[at] = set * half + magnitude - 1;
-      values[at] = (table * shape.bases + i) | (negative ? kNegativeBit : 0);
+      entries.keys[at] = set * half + magnitude - 1;
+      entries.values[at] = (table * shape.bases + i) | (negative ? kNegativeBit : 0);
     }
     place += __popc(nonzero);
   });
@@ -123,39 +123,48 @@ int SortBits(const MsmShape& shape) {
 
 }  // namespace
 
-cudaError_t LaunchRecodeScalars(const MsmShape& shape, const U256* scalars, const uint32_t* index,
-                                uint32_t* keys, uint32_t* values, uint32_t* entries, cudaStream_t stream) {
-  if (cudaError_t error = cudaMemsetAsync(entries, 0, sizeof(uint32_t), stream); error != cudaSuccess)
+cudaError_t LaunchRecodeScalars(const MsmShape& shape, uint32_t chunk, const U256* scalars,
+                                const uint32_t* index, const MsmEntries& entries, uint32_t* count,
+                                cudaStream_t stream) {
+  if (cudaError_t error = cudaMemsetAsync(count, 0, sizeof(uint32_t), stream); error != cudaSuccess)
     return error;
-  if (shape.bases == 0) return cudaSuccess;
-  const uint32_t blocks = (shape.bases + kThreadsPerBlock - 1) / kThreadsPerBlock;
-  RecodeScalars<<<blocks, kThreadsPerBlock, 0, stream>>>(shape, scalars, index, keys, values, entries);
+  const uint32_t bases = shape.bases_of(chunk);
+  if (bases == 0) return cudaSuccess;
+  const uint32_t first = chunk * shape.chunk_bases();
+  const uint32_t blocks = (bases + kThreadsPerBlock - 1) / kThreadsPerBlock;
+  RecodeScalars<<<blocks, kThreadsPerBlock, 0, stream>>>(shape, first, first + bases, scalars, index, entries,
+                                                         count);
   return cudaGetLastError();
 }
 
 cudaError_t MsmSortTempBytes(const MsmShape& shape, size_t* bytes) {
   size_t sort_bytes = 0;
   size_t scan_bytes = 0;
-  const auto n = static_cast<int64_t>(shape.entries_max());
-  const auto* in = static_cast<const uint32_t*>(nullptr);
-  auto* out = static_cast<uint32_t*>(nullptr);
-  if (cudaError_t error =
-          cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, in, out, in, out, n, 0, SortBits(shape));
+  cub::DoubleBuffer<uint32_t> none;
+  if (cudaError_t error = cub::DeviceRadixSort::SortPairs(
+          nullptr, sort_bytes, none, none, static_cast<int64_t>(shape.entries_max()), 0, SortBits(shape));
       error != cudaSuccess)
     return error;
-  if (cudaError_t error =
-          cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, in, out, static_cast<int64_t>(shape.buckets()));
+  if (cudaError_t error = cub::DeviceScan::ExclusiveSum(
+          nullptr, scan_bytes, static_cast<const uint32_t*>(nullptr), static_cast<uint32_t*>(nullptr),
+          static_cast<int64_t>(shape.buckets()));
       error != cudaSuccess)
     return error;
   *bytes = std::max(sort_bytes, scan_bytes);
   return cudaSuccess;
 }
 
-cudaError_t LaunchMsmSort(const MsmShape& shape, const uint32_t* keys, uint32_t* keys_sorted,
-                          const uint32_t* values, uint32_t* values_sorted, uint32_t entries, void* temp,
-                          size_t temp_bytes, cudaStream_t stream) {
-  return cub::DeviceRadixSort::SortPairs(temp, temp_bytes, keys, keys_sorted, values, values_sorted,
-                                         static_cast<int64_t>(entries), 0, SortBits(shape), stream);
+cudaError_t LaunchMsmSort(const MsmShape& shape, const MsmEntries& list, const MsmEntries& spare,
+                          uint32_t entries, void* temp, size_t temp_bytes, cudaStream_t stream,
+                          MsmEntries* sorted) {
+  cub::DoubleBuffer<uint32_t> keys(list.keys, spare.keys);
+  cub::DoubleBuffer<uint32_t> values(list.values, spare.values);
+  if (cudaError_t error = cub::DeviceRadixSort::SortPairs(
+          temp, temp_bytes, keys, values, static_cast<int64_t>(entries), 0, SortBits(shape), stream);
+      error != cudaSuccess)
+    return error;
+  *sorted = {keys.Current(), values.Current()};
+  return cudaSuccess;
 }
 
 cudaError_t LaunchFindBuckets(const uint32_t* keys_sorted, uint32_t entries, uint32_t* begin, uint32_t* end,

@@ -90,11 +90,12 @@ struct GroupSums {
 
 // Thread s adds up entries [s*slice, (s+1)*slice) of a list sorted by bucket, one mixed addition each. A
 // bucket that lies within the slice is final. Of a bucket that began in an earlier slice the sum goes to
-// partials[2s], of one that began here and goes on, to partials[2s + 1]. The next point is fetched before the
-// current one is added, to hide the latency of the gather.
+// partials[2s], of one that began here and goes on, to partials[2s + 1]. A bucket that begins here begins
+// with what is in it already where `add_to_buckets` says so. The next point is fetched before the current one
+// is added, to hide the latency of the gather.
 template <typename F, typename List>
 __global__ void __launch_bounds__(kAccumulateThreads, sizeof(F) == 32 ? 4 : 2)
-    AccumulateSlices(List list, uint32_t slice, Xyzz<F>* buckets, Xyzz<F>* partials) {
+    AccumulateSlices(List list, uint32_t slice, bool add_to_buckets, Xyzz<F>* buckets, Xyzz<F>* partials) {
   const uint32_t s = blockIdx.x * kAccumulateThreads + threadIdx.x;
   const uint32_t entries = list.size();
   const uint64_t begin = uint64_t{s} * slice;
@@ -103,7 +104,7 @@ __global__ void __launch_bounds__(kAccumulateThreads, sizeof(F) == 32 ? 4 : 2)
 
   uint32_t key = list.keys[begin];
   bool began_earlier = begin > 0 && list.keys[begin - 1] == key;
-  Xyzz<F> sum = Xyzz<F>::Infinity();
+  Xyzz<F> sum = add_to_buckets && !began_earlier ? LoadWide(&buckets[key]) : Xyzz<F>::Infinity();
   Term<F> next = list[static_cast<uint32_t>(begin)];
   for (uint32_t i = static_cast<uint32_t>(begin); i < end; ++i) {
     const uint32_t current_key = list.keys[i];
@@ -113,10 +114,9 @@ __global__ void __launch_bounds__(kAccumulateThreads, sizeof(F) == 32 ? 4 : 2)
       StoreWide(began_earlier ? &partials[2 * s] : &buckets[key], sum);
       began_earlier = false;
       key = current_key;
-      sum = Xyzz<F>::FromAffine(current);
-    } else {
-      sum += current;
+      sum = add_to_buckets ? LoadWide(&buckets[key]) : Xyzz<F>::Infinity();
     }
+    sum += current;
   }
   const bool goes_on = end < entries && list.keys[end] == key;
   StoreWide(began_earlier ? &partials[2 * s] : (goes_on ? &partials[2 * s + 1] : &buckets[key]), sum);
@@ -271,30 +271,47 @@ __global__ void __launch_bounds__(32)
 }
 
 // One warp a set: lane k doubles the sum of the buckets whose number has bit k to its weight in its part,
-// which is a set or kMsmPartBits bits of the number, then the lanes of each part are added up. Part 0 gets
-// the sum of all buckets besides.
+// which is bits_of_part bits of the number, a power of two, then the lanes of each part are added up. Part 0
+// gets the sum of all buckets besides. With 32 bits a part is the set.
 template <typename F>
 __global__ void __launch_bounds__(32) JoinBits(const Xyzz<F>* bit_sums, uint32_t row_bits,
-                                               uint32_t column_bits, uint32_t parts_of_set, Xyzz<F>* result) {
+                                               uint32_t column_bits, uint32_t bits_of_part, Xyzz<F>* result) {
   __shared__ SharedPoints<F, 32> shared;
   const uint32_t k = threadIdx.x;
   const uint32_t bits = row_bits + column_bits;
-  const uint32_t lanes_of_part = parts_of_set == 1 ? 32 : kMsmPartBits;
+  const uint32_t parts_of_set = (bits + bits_of_part - 1) / bits_of_part;
   const Xyzz<F>* sums = bit_sums + blockIdx.x * kBitSumsMax;
   Xyzz<F> sum = Xyzz<F>::Infinity();
   if (k < bits) sum = sums[k < column_bits ? row_bits + k : k - column_bits];
-  for (uint32_t i = 0; i < k % lanes_of_part; ++i) sum = sum.Double();
+  for (uint32_t i = 0; i < k % bits_of_part; ++i) sum = sum.Double();
   if (k == bits) sum = sums[bits];
-  for (uint32_t half = lanes_of_part / 2; half > 0; half /= 2) {
+  for (uint32_t half = bits_of_part / 2; half > 0; half /= 2) {
     shared.Store(k, sum);
     __syncwarp();
-    if (k < bits && k % lanes_of_part < half && k + half < bits) sum += shared.Load(k + half);
+    if (k < bits && k % bits_of_part < half && k + half < bits) sum += shared.Load(k + half);
     __syncwarp();
   }
   if (k == bits) shared.Store(bits, sum);
   __syncwarp();
   if (k == 0) sum += shared.Load(bits);
-  if (k < bits && k % lanes_of_part == 0) result[blockIdx.x * parts_of_set + k / lanes_of_part] = sum;
+  if (k < bits && k % bits_of_part == 0) result[blockIdx.x * parts_of_set + k / bits_of_part] = sum;
+}
+
+// One warp a part of up to 32 sets, each 2^window_bits times as heavy as the one before: lane k doubles the
+// sum of set k of the part to its weight, then the lanes are added up.
+template <typename F>
+__global__ void __launch_bounds__(32) JoinSets(const Xyzz<F>* set_sums, uint32_t sets, uint32_t sets_of_part,
+                                               uint32_t window_bits, Xyzz<F>* result) {
+  __shared__ SharedPoints<F, 16> shared;
+  const uint32_t k = threadIdx.x;
+  const uint32_t set = blockIdx.x * sets_of_part + k;
+  Xyzz<F> sum = Xyzz<F>::Infinity();
+  if (k < sets_of_part && set < sets) {
+    sum = set_sums[set];
+    for (uint32_t i = 0; i < k * window_bits; ++i) sum = sum.Double();
+  }
+  sum = WarpSum(sum, shared);
+  if (k == 0) result[blockIdx.x] = sum;
 }
 
 // next[i] = 2^doublings * previous[i], one thread a point; the block's ZZZ are inverted together by a product

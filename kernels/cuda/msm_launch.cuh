@@ -94,25 +94,29 @@ cudaError_t CutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memor
                          size_t* bytes) {
   Cutter cutter(memory);
   const LineBits lines = SplitBucketNumber(shape);
-  // A bucket over k slices has k - 1 of them for itself.
-  const uint32_t medium_max = slices_max / kSmallBucketSlices + 1;
-  const uint32_t large_max = slices_max / kMediumBucketSlices + 1;
+  // No slice but the last is shorter than kSliceEntriesMin. A bucket over k slices has k - 1 of them for
+  // itself.
+  const auto slices =
+      static_cast<uint32_t>(std::min(shape.entries_max() / kSliceEntriesMin + 1, uint64_t{slices_max}));
+  const uint32_t medium_max = slices / kSmallBucketSlices + 1;
+  const uint32_t large_max = slices / kMediumBucketSlices + 1;
   w->slices_max = slices_max;
   PROOFMILL_RETURN_IF_CUDA_ERROR(MsmSortTempBytes(shape, &w->sort_temp_bytes));
   cutter.Take(w->keys, shape.entries_max());
-  cutter.Take(w->keys_sorted, shape.entries_max());
   cutter.Take(w->values, shape.entries_max());
-  cutter.Take(w->values_sorted, shape.entries_max());
+  cutter.Take(w->keys_spare, shape.entries_max());
+  cutter.Take(w->values_spare, shape.entries_max());
   cutter.Take(w->counters, 4);
   cutter.Take(w->bucket_begin, shape.buckets());
   cutter.Take(w->bucket_end, shape.buckets());
   cutter.Take(w->medium_buckets, medium_max);
   cutter.Take(w->large_buckets, large_max);
   cutter.Take(w->buckets, shape.buckets());
-  cutter.Take(w->partials, 2 * uint64_t{slices_max});
+  cutter.Take(w->partials, 2 * uint64_t{slices});
   cutter.Take(w->large_partials, uint64_t{large_max} * kLargeBucketParts);
   cutter.Take(w->line_sums, uint64_t{shape.sets()} * ((1u << lines.row_bits) + (1u << lines.column_bits)));
   cutter.Take(w->bit_sums, uint64_t{shape.sets()} * kBitSumsMax);
+  cutter.Take(w->set_sums, shape.sets());
   char* temp = nullptr;
   cutter.Take(temp, w->sort_temp_bytes);
   w->sort_temp = temp;
@@ -162,23 +166,24 @@ cudaError_t MsmCutWorkspace(const MsmShape& shape, uint32_t slices_max, void* me
 }
 
 template <typename F>
-cudaError_t LaunchMsmDigits(const MsmShape& shape, const U256* scalars, const uint32_t* index,
+cudaError_t LaunchMsmDigits(const MsmShape& shape, uint32_t chunk, const U256* scalars, const uint32_t* index,
                             const MsmWorkspace<F>& w, cudaStream_t stream) {
-  return LaunchRecodeScalars(shape, scalars, index, w.keys, w.values, w.counters, stream);
+  return LaunchRecodeScalars(shape, chunk, scalars, index, {w.keys, w.values}, w.counters, stream);
 }
 
 namespace device {
 
 // Buckets of the list, and the partial sums of those that cross slices. begin and end tell each bucket's
-// place in the list; entries bounds the list's length.
+// place in the list; entries bounds the list's length; add_to_buckets: the buckets have something in them.
 template <typename F, typename List>
 cudaError_t LaunchAccumulate(const List& list, uint32_t entries, const uint32_t* begin, const uint32_t* end,
-                             uint32_t buckets, const MsmWorkspace<F>& w, cudaStream_t stream) {
+                             uint32_t buckets, bool add_to_buckets, const MsmWorkspace<F>& w,
+                             cudaStream_t stream) {
   const uint32_t slice = SliceLength(entries, w.slices_max);
   const uint32_t slices = (entries + slice - 1) / slice;
   AccumulateSlices<F, List>
       <<<(slices + kAccumulateThreads - 1) / kAccumulateThreads, kAccumulateThreads, 0, stream>>>(
-          list, slice, w.buckets, w.partials);
+          list, slice, add_to_buckets, w.buckets, w.partials);
   const BucketLists lists{w.medium_buckets, w.large_buckets, w.counters + 1};
   MergeBuckets<F><<<(buckets + kMergeThreads - 1) / kMergeThreads, kMergeThreads, 0, stream>>>(
       begin, end, buckets, slice, w.partials, w.buckets, lists);
@@ -192,58 +197,70 @@ cudaError_t LaunchAccumulate(const List& list, uint32_t entries, const uint32_t*
 
 // The same over groups of entries that are summed first.
 template <typename F>
-cudaError_t LaunchGroupBuckets(const MsmShape& shape, const Affine<F>* tables, uint32_t entries,
-                               const MsmWorkspace<F>& w, cudaStream_t stream) {
+cudaError_t LaunchGroupBuckets(const MsmShape& shape, const Affine<F>* tables, const MsmEntries& sorted,
+                               uint32_t entries, bool add_to_buckets, const MsmWorkspace<F>& w,
+                               cudaStream_t stream) {
   const MsmGroups groups{w.group_begin, w.group_end, w.group_keys, w.group_ranges, w.counters + 3};
-  PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchMsmGroups(shape, w.keys_sorted, entries, w.bucket_begin, w.bucket_end,
+  PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchMsmGroups(shape, sorted.keys, entries, w.bucket_begin, w.bucket_end,
                                                  groups, w.sort_temp, w.sort_temp_bytes, stream));
   const auto groups_max = static_cast<uint32_t>(shape.groups(entries));
   const uint32_t threads = AffineThreads(groups_max, w.slices_max);
   PROOFMILL_RETURN_IF_CUDA_ERROR(cudaFuncSetAttribute(
       SumGroups<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Staging<F>::kBytes)));
   SumGroups<F><<<threads / kAffineThreads, kAffineThreads, Staging<F>::kBytes, stream>>>(
-      w.values_sorted, groups.ranges, groups.count, tables, AffineBatch(groups_max, threads),
-      w.affine_scratch, w.group_sums);
+      sorted.values, groups.ranges, groups.count, tables, AffineBatch(groups_max, threads), w.affine_scratch,
+      w.group_sums);
   return LaunchAccumulate(GroupSums<F>{w.group_keys, w.group_sums, groups.count}, groups_max, groups.begin,
-                          groups.end, shape.buckets(), w, stream);
-}
-
-template <typename F>
-cudaError_t LaunchBuckets(const MsmShape& shape, const Affine<F>* tables, uint32_t entries,
-                          const MsmWorkspace<F>& w, cudaStream_t stream) {
-  const uint32_t buckets = shape.buckets();
-  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_begin, 0, buckets * sizeof(uint32_t), stream));
-  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_end, 0, buckets * sizeof(uint32_t), stream));
-  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.counters + 1, 0, 2 * sizeof(uint32_t), stream));
-  PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchMsmSort(shape, w.keys, w.keys_sorted, w.values, w.values_sorted,
-                                               entries, w.sort_temp, w.sort_temp_bytes, stream));
-  PROOFMILL_RETURN_IF_CUDA_ERROR(
-      LaunchFindBuckets(w.keys_sorted, entries, w.bucket_begin, w.bucket_end, stream));
-  if constexpr (kHasAffine<F>) {
-    if (UseAffine<F>(shape, entries, w.slices_max))
-      return LaunchGroupBuckets(shape, tables, entries, w, stream);
-  }
-  return LaunchAccumulate(SortedEntries<F>{w.keys_sorted, w.values_sorted, tables, entries}, entries,
-                          w.bucket_begin, w.bucket_end, shape.buckets(), w, stream);
+                          groups.end, shape.buckets(), add_to_buckets, w, stream);
 }
 
 }  // namespace device
 
 template <typename F>
-cudaError_t LaunchMsmSum(const MsmShape& shape, const Affine<F>* tables, uint32_t entries,
-                         const MsmWorkspace<F>& w, Xyzz<F>* result, cudaStream_t stream) {
+cudaError_t LaunchMsmBuckets(const MsmShape& shape, uint32_t chunk, const Affine<F>* tables, uint32_t entries,
+                             const MsmWorkspace<F>& w, cudaStream_t stream) {
   using namespace device;  // NOLINT(google-build-using-namespace): the kernels of this file's own header
-  // All zero bytes is infinity: buckets without entries stay so.
-  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.buckets, 0, shape.buckets() * sizeof(Xyzz<F>), stream));
-  if (entries != 0) PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchBuckets(shape, tables, entries, w, stream));
+  const uint32_t buckets = shape.buckets();
+  const bool add_to_buckets = chunk != 0;
+  if (!add_to_buckets) {
+    // All zero bytes is infinity: buckets without entries stay so.
+    PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.buckets, 0, buckets * sizeof(Xyzz<F>), stream));
+  }
+  if (entries == 0) return cudaSuccess;
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_begin, 0, buckets * sizeof(uint32_t), stream));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_end, 0, buckets * sizeof(uint32_t), stream));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.counters + 1, 0, 2 * sizeof(uint32_t), stream));
+  MsmEntries sorted{};
+  PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchMsmSort(shape, {w.keys, w.values}, {w.keys_spare, w.values_spare},
+                                               entries, w.sort_temp, w.sort_temp_bytes, stream, &sorted));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(
+      LaunchFindBuckets(sorted.keys, entries, w.bucket_begin, w.bucket_end, stream));
+  if constexpr (kHasAffine<F>) {
+    if (UseAffine<F>(shape, entries, w.slices_max))
+      return LaunchGroupBuckets(shape, tables, sorted, entries, add_to_buckets, w, stream);
+  }
+  return LaunchAccumulate(SortedEntries<F>{sorted.keys, sorted.values, tables, entries}, entries,
+                          w.bucket_begin, w.bucket_end, buckets, add_to_buckets, w, stream);
+}
+
+template <typename F>
+cudaError_t LaunchMsmReduce(const MsmShape& shape, const MsmWorkspace<F>& w, Xyzz<F>* result,
+                            cudaStream_t stream) {
+  using namespace device;  // NOLINT(google-build-using-namespace): the kernels of this file's own header
   const LineBits lines = SplitBucketNumber(shape);
   const uint32_t line_count = (1u << lines.row_bits) + (1u << lines.column_bits);
   SumLines<F><<<dim3((line_count + kSumThreads / 32 - 1) / (kSumThreads / 32), shape.sets()), kSumThreads, 0,
                 stream>>>(w.buckets, lines.row_bits, lines.column_bits, w.line_sums);
   SumBits<F><<<dim3(lines.row_bits + lines.column_bits + 1, shape.sets()), 32, 0, stream>>>(
       w.line_sums, lines.row_bits, lines.column_bits, w.bit_sums);
-  JoinBits<F><<<shape.sets(), 32, 0, stream>>>(w.bit_sums, lines.row_bits, lines.column_bits,
-                                               shape.parts() / shape.sets(), result);
+  const bool join_sets = shape.sets_of_part() > 1;
+  const uint32_t bits_of_part = shape.sets() == 1 ? shape.number_bits_of_part() : 32;
+  JoinBits<F><<<shape.sets(), 32, 0, stream>>>(w.bit_sums, lines.row_bits, lines.column_bits, bits_of_part,
+                                               join_sets ? w.set_sums : result);
+  if (join_sets) {
+    JoinSets<F><<<shape.parts(), 32, 0, stream>>>(w.set_sums, shape.sets(), shape.sets_of_part(),
+                                                  shape.window_bits, result);
+  }
   return cudaGetLastError();
 }
 
@@ -261,10 +278,11 @@ cudaError_t LaunchMsmTableStep(const Affine<F>* previous, Affine<F>* next, uint3
   template cudaError_t MsmSlicesMax<F>(uint32_t*);                                                          \
   template cudaError_t MsmWorkspaceBytes<F>(const MsmShape&, uint32_t, size_t*);                            \
   template cudaError_t MsmCutWorkspace<F>(const MsmShape&, uint32_t, void*, MsmWorkspace<F>*);              \
-  template cudaError_t LaunchMsmDigits<F>(const MsmShape&, const U256*, const uint32_t*,                    \
+  template cudaError_t LaunchMsmDigits<F>(const MsmShape&, uint32_t, const U256*, const uint32_t*,          \
                                           const MsmWorkspace<F>&, cudaStream_t);                            \
-  template cudaError_t LaunchMsmSum<F>(const MsmShape&, const Affine<F>*, uint32_t, const MsmWorkspace<F>&, \
-                                       Xyzz<F>*, cudaStream_t);                                             \
+  template cudaError_t LaunchMsmBuckets<F>(const MsmShape&, uint32_t, const Affine<F>*, uint32_t,           \
+                                           const MsmWorkspace<F>&, cudaStream_t);                           \
+  template cudaError_t LaunchMsmReduce<F>(const MsmShape&, const MsmWorkspace<F>&, Xyzz<F>*, cudaStream_t); \
   template cudaError_t LaunchMsmTableStep<F>(const Affine<F>*, Affine<F>*, uint32_t, uint32_t, cudaStream_t)
 
 }  // namespace proofmill::kernels

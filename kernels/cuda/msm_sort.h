@@ -13,17 +13,25 @@
 
 namespace proofmill::kernels {
 
-// See LaunchMsmDigits. `entries` is one counter in device memory, set to zero first.
-cudaError_t LaunchRecodeScalars(const MsmShape& shape, const U256* scalars, const uint32_t* index,
-                                uint32_t* keys, uint32_t* values, uint32_t* entries, cudaStream_t stream);
+// A list of bucket numbers and what is to be added there, in device memory.
+struct MsmEntries {
+  uint32_t* keys;
+  uint32_t* values;
+};
+
+// See LaunchMsmDigits. `count` is one counter in device memory, set to zero first.
+cudaError_t LaunchRecodeScalars(const MsmShape& shape, uint32_t chunk, const U256* scalars,
+                                const uint32_t* index, const MsmEntries& entries, uint32_t* count,
+                                cudaStream_t stream);
 
 // Scratch bytes of LaunchMsmSort for the longest list of `shape`.
 cudaError_t MsmSortTempBytes(const MsmShape& shape, size_t* bytes);
 
-// Sorts `entries` pairs by key, radix sort over the bits that bucket numbers use.
-cudaError_t LaunchMsmSort(const MsmShape& shape, const uint32_t* keys, uint32_t* keys_sorted,
-                          const uint32_t* values, uint32_t* values_sorted, uint32_t entries, void* temp,
-                          size_t temp_bytes, cudaStream_t stream);
+// Sorts `entries` pairs by key, radix sort over the bits that bucket numbers use. The passes go from `list`
+// to `spare` and back; `sorted` becomes the one that they end in, and the other may be overwritten.
+cudaError_t LaunchMsmSort(const MsmShape& shape, const MsmEntries& list, const MsmEntries& spare,
+                          uint32_t entries, void* temp, size_t temp_bytes, cudaStream_t stream,
+                          MsmEntries* sorted);
 
 // begin[k] and end[k] become the first place of bucket k in the sorted list and the one after its last;
 // buckets without entries are not written. REQUIRES: entries > 0.

@@ -149,16 +149,18 @@ class CudaMsmBench final : public GpuMsmBench<F> {
   // As a proof does it: digits, their number to the host, sort and sum.
   absl::Status Run(cudaStream_t stream) {
     PROOFMILL_RETURN_IF_ERROR(calls_->Call("msm digits", [&] {
-      return kernels::LaunchMsmDigits<F>(shape_, scalars_.data(), nullptr, workspace_, stream);
+      return kernels::LaunchMsmDigits<F>(shape_, 0, scalars_.data(), nullptr, workspace_, stream);
     }));
     PROOFMILL_RETURN_IF_ERROR(calls_->Call("msm digit count", [&] {
       return cudaMemcpyAsync(entries_.data(), workspace_.counters, sizeof(uint32_t), cudaMemcpyDeviceToHost,
                              stream);
     }));
     PROOFMILL_RETURN_IF_ERROR(timer_.Wait());
-    return calls_->Call("msm", [&] {
-      return kernels::LaunchMsmSum<F>(shape_, tables_.data(), entries_[0], workspace_, sums_.data(), stream);
-    });
+    PROOFMILL_RETURN_IF_ERROR(calls_->Call("msm", [&] {
+      return kernels::LaunchMsmBuckets<F>(shape_, 0, tables_.data(), entries_[0], workspace_, stream);
+    }));
+    return calls_->Call(
+        "msm", [&] { return kernels::LaunchMsmReduce<F>(shape_, workspace_, sums_.data(), stream); });
   }
 
   const std::unique_ptr<CudaCalls> calls_;

@@ -1,8 +1,9 @@
 // What a key and its proofs take of a device's memory: the fastest form that fits, and how many proofs may be
 // in flight.
 //
-// The planner begins with the fastest way for each of the five MSMs and gives way, set by set, where that
-// costs the least time a byte.
+// The planner begins with the fastest way for each of the five MSMs, side by side, and gives way, set by set,
+// where that costs the least time a byte. It does the same for MSMs that take turns in one workspace, of many
+// sizes, and lists all plans that it comes by.
 //
 // Thread safety: immutable once made, and pure functions.
 
@@ -26,13 +27,14 @@ namespace proofmill::engine {
 struct KeySizes {
   BaseCounts bases{};
   size_t key_bytes = 0;    // matrices, index lists, transform tables
-  size_t proof_bytes = 0;  // of one proof in flight, beside MSM workspaces: witness, A, B, C, H
+  size_t proof_bytes = 0;  // of one proof in flight, beside MSM workspaces: witness, A, B, C and H, sums
 };
 
 struct KeyPlan {
   MsmPlan msms;
   size_t key_bytes = 0;      // as long as the key is resident
   size_t scratch_bytes = 0;  // as long as one of its proofs is in flight
+  double seconds = 0;        // of a model: the MSMs of one proof, uniform scalars, one H200
 };
 
 // Finds plans for one key. It asks for workspace sizes once, when it is made.
@@ -42,20 +44,15 @@ class KeyPlanner {
   static absl::StatusOr<KeyPlanner> Make(const KeySizes& sizes, const WorkspaceSizes& workspaces);
 
   // Everything resident, and the least that the key can be held and proved in.
-  KeyPlan Fastest() const { return PlanOf(Choice{}); }
-  KeyPlan Smallest() const;
-  // The first plan that `fits`, going from Fastest() to Smallest(); nothing if not even that does.
+  const KeyPlan& Fastest() const { return plans_.front(); }
+  const KeyPlan& Smallest() const { return smallest_; }
+  // The fastest plan that `fits`; nothing if not even the smallest does.
   std::optional<KeyPlan> Find(const std::function<bool(const KeyPlan&)>& fits) const;
 
  private:
-  using Choice = std::array<size_t, kBaseSetCount>;  // an option of each set
-  explicit KeyPlanner(const KeySizes& sizes) : sizes_(sizes) {}
-  KeyPlan PlanOf(const Choice& choice) const;
-  // Moves one set to its next smaller option, where that costs the least time a byte. False at the end.
-  bool GiveWay(Choice& choice) const;
-
-  KeySizes sizes_;
-  std::array<std::vector<MsmOption>, kBaseSetCount> options_;
+  KeyPlanner() = default;
+  std::vector<KeyPlan> plans_;  // fastest first, never empty
+  KeyPlan smallest_;            // of plans_
 };
 
 // Proofs that may be in flight on a device. With two, one computes while the other waits for the host, at its
@@ -67,6 +64,7 @@ struct DeviceMemoryState {
   size_t limit = 0;           // for keys and scratch
   size_t resident_bytes = 0;  // of keys
   size_t arena_bytes = 0;     // scratch of one proof in flight, as it is now
+  size_t key_bytes_min = 0;   // the most that a key known before needs in its smallest form
 };
 
 // The scratch that is to be there once a further key is known.

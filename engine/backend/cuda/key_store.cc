@@ -52,7 +52,8 @@ absl::StatusOr<std::unique_ptr<CudaResidentKey>> KeyStore::Add(std::shared_ptr<c
                              PlanMemory(options_.name, planner,
                                         {.limit = options_.limit_bytes,
                                          .resident_bytes = residency_.stats().resident_bytes,
-                                         .arena_bytes = arena_bytes_.load(std::memory_order_relaxed)}));
+                                         .arena_bytes = arena_bytes_.load(std::memory_order_relaxed),
+                                         .key_bytes_min = residency_.stats().bytes_min_most}));
   auto resident = std::make_unique<CudaResidentKey>(*this, std::move(key), std::move(planner));
   // A second proof in flight is no reason to refuse a key that is known.
   while (memory.arenas > 1 && !residency_.CheckFits(*resident, memory.bytes()).ok()) --memory.arenas;
@@ -136,10 +137,11 @@ std::vector<KeyEvent> KeyStore::TakeEvents() {
 }
 
 std::string KeyStore::DescribePlan(const KeyPlan& plan) const {
-  return absl::StrCat(plan.msms.ToString(), "; key ", plan.key_bytes, " bytes, scratch of a proof ",
-                      plan.scratch_bytes, " bytes, ", arenas_.load(std::memory_order_relaxed),
-                      " in flight, limit ", options_.limit_bytes, " bytes",
-                      plan.msms.is_full() ? "" : ": fewer multiples, because memory is short");
+  return absl::StrCat(
+      plan.msms.ToString(), "; key ", plan.key_bytes, " bytes, scratch of a proof ", plan.scratch_bytes,
+      " bytes, ", arenas_.load(std::memory_order_relaxed), " in flight, limit ", options_.limit_bytes,
+      " bytes",
+      plan.msms.is_full() && !plan.msms.in_turn ? "" : ": smaller and slower, because memory is short");
 }
 
 }  // namespace proofmill::engine

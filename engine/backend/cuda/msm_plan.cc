@@ -1,6 +1,7 @@
 #include "engine/backend/cuda/msm_plan.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -34,6 +35,17 @@ constexpr double kProductsPerSecond = 61.2e9;
 constexpr double kG1ProductsPerFullAdd = 14;
 constexpr double kG2ProductsPerFullAdd = 40;
 constexpr double kEntriesSortedPerSecond = 50e9;
+// Launches and the wait for the length of a list, for every chunk but the first.
+constexpr double kSecondsPerChunk = 1e-4;
+
+// Bases of a chunk are at least so many: smaller ones save nothing. And at most so many chunks keep the
+// lengths of their lists and all parts below kResultBytesMax.
+constexpr uint32_t kChunkBasesMin = 256;
+constexpr uint32_t kChunksMax = 32;
+static_assert(kBaseSetCount * kChunksMax * sizeof(uint32_t) +
+                  kernels::kMsmPartsMax *
+                      ((kBaseSetCount - 1) * sizeof(kernels::G1Xyzz) + sizeof(kernels::G2Xyzz)) <=
+              kResultBytesMax);
 
 bool IsG2(BaseSetId id) { return id == BaseSetId::kB2; }
 
@@ -45,17 +57,34 @@ double AddsPerSecond(BaseSetId id, const MsmShape& shape) {
 }
 
 double ModelSeconds(BaseSetId id, const MsmShape& shape) {
-  const auto entries = static_cast<double>(shape.entries_max());
-  const auto buckets = static_cast<double>(shape.buckets());
-  return entries / AddsPerSecond(id, shape) +
+  const double entries = static_cast<double>(shape.windows()) * shape.bases;
+  const double chunk_entries = entries / shape.chunks;
+  const double buckets = shape.buckets();
+  // A chunk begins each of its buckets with what is in it.
+  const double begun = (shape.chunks - 1) * std::min(buckets, chunk_entries);
+  return (entries + begun) / AddsPerSecond(id, shape) +
          buckets * 2 * (IsG2(id) ? kG2ProductsPerFullAdd : kG1ProductsPerFullAdd) / kProductsPerSecond +
-         entries / kEntriesSortedPerSecond;
+         entries / kEntriesSortedPerSecond + (shape.chunks - 1) * kSecondsPerChunk;
 }
 
 // Entries are counted in 32 bits and name a multiple in 31.
 bool CanBeNumbered(const MsmShape& shape) {
   return shape.entries_max() < (uint64_t{1} << 32) &&
          uint64_t{shape.tables} * shape.bases < (uint64_t{1} << 31) && shape.sets() <= kernels::kMsmSetsMax;
+}
+
+// `shape` in all numbers of chunks, and in G2 without affine additions too, which are faster and take more
+// memory.
+void AddVariants(BaseSetId id, MsmShape shape, std::vector<MsmShape>& shapes) {
+  for (shape.chunks = 1; shape.chunks <= kChunksMax; shape.chunks *= 2) {
+    if (shape.chunks > 1 && shape.chunk_bases() < kChunkBasesMin) break;
+    if (!CanBeNumbered(shape)) continue;
+    shape.affine = kernels::MsmAffine::kWhereFaster;
+    shapes.push_back(shape);
+    if (!IsG2(id)) continue;
+    shape.affine = kernels::MsmAffine::kNever;
+    shapes.push_back(shape);
+  }
 }
 
 // Every shape that is worth a look, the one with the measured window and all multiples first.
@@ -69,17 +98,23 @@ std::vector<MsmShape> Candidates(BaseSetId id, uint32_t bases) {
     uint32_t last = 0;
     for (uint32_t sets = 1; sets <= shape.windows(); ++sets) {
       shape.tables = (shape.windows() + sets - 1) / sets;
-      if (shape.tables != std::exchange(last, shape.tables) && CanBeNumbered(shape)) {
-        shapes.push_back(shape);
-        // Without affine additions a set in G2 is slower and smaller.
-        if (IsG2(id)) {
-          shapes.push_back(shape);
-          shapes.back().affine = kernels::MsmAffine::kNever;
-        }
-      }
+      if (shape.tables != std::exchange(last, shape.tables)) AddVariants(id, shape, shapes);
     }
   }
   return shapes;
+}
+
+// Those of `options` that no other beats in both time and size, fastest first.
+template <typename Size>
+std::vector<MsmOption> FastestToSmallest(std::vector<MsmOption> options, Size size) {
+  std::sort(options.begin(), options.end(), [&](const MsmOption& a, const MsmOption& b) {
+    return std::pair(a.seconds, size(a)) < std::pair(b.seconds, size(b));
+  });
+  std::vector<MsmOption> kept;
+  for (const MsmOption& option : options) {
+    if (kept.empty() || size(option) < size(kept.back())) kept.push_back(option);
+  }
+  return kept;
 }
 
 }  // namespace
@@ -98,14 +133,25 @@ bool MsmPlan::is_full() const {
   return std::all_of(shapes.begin(), shapes.end(), [](const MsmShape& shape) { return shape.sets() == 1; });
 }
 
+size_t MsmPlan::result_bytes() const {
+  size_t sum = 0;
+  for (size_t set = 0; set < kBaseSetCount; ++set) {
+    const size_t point =
+        IsG2(static_cast<BaseSetId>(set)) ? sizeof(kernels::G2Xyzz) : sizeof(kernels::G1Xyzz);
+    sum += shapes[set].parts() * point + shapes[set].chunks * sizeof(uint32_t);
+  }
+  return sum;
+}
+
 std::string MsmPlan::ToString() const {
   std::array<std::string, kBaseSetCount> lines;
   for (size_t set = 0; set < kBaseSetCount; ++set) {
     lines[set] = absl::StrCat(kBaseSetNames[set], ": ", shapes[set].bases, " bases, ",
                               shapes[set].window_bits, "-bit windows, ", shapes[set].tables, " of ",
                               shapes[set].windows(), " multiples, ", table_bytes(set) >> 20, " MiB");
+    if (shapes[set].chunks > 1) absl::StrAppend(&lines[set], ", ", shapes[set].chunks, " chunks");
   }
-  return absl::StrJoin(lines, "; ");
+  return absl::StrCat(absl::StrJoin(lines, "; "), in_turn ? "; one MSM at a time" : "");
 }
 
 uint32_t WindowBits(uint32_t bases) {
@@ -127,19 +173,27 @@ absl::StatusOr<std::vector<MsmOption>> MsmOptions(BaseSetId id, uint32_t bases, 
   if (all.empty()) {
     return WithReason(absl::ResourceExhaustedError(
                           absl::StrCat("cuda: base set ", kBaseSetNames[static_cast<size_t>(id)], " has ",
-                                       bases, " points, more than can be numbered in 32 bits with digits")),
+                                       bases, " points, more than can be numbered in 31 bits")),
                       ErrorReason::kOutOfMemory);
   }
-  // The first was measured to be the fastest, whatever the model says of the others. Of these only those are
-  // kept that no other beats in both time and memory.
-  std::sort(all.begin() + 1, all.end(), [](const MsmOption& a, const MsmOption& b) {
-    return std::pair(a.seconds, a.bytes()) < std::pair(b.seconds, b.bytes());
-  });
-  std::vector<MsmOption> kept = {all.front()};
-  for (const MsmOption& option : all) {
-    if (option.bytes() < kept.back().bytes()) kept.push_back(option);
-  }
-  return kept;
+  // The first was measured to be the fastest, whatever the model says of the others.
+  for (const MsmOption& option : all)
+    all.front().seconds = std::min(all.front().seconds, 0.99 * option.seconds);
+  return all;
+}
+
+std::vector<MsmOption> SideBySideOptions(const std::vector<MsmOption>& options) {
+  std::vector<MsmOption> whole;
+  std::copy_if(options.begin(), options.end(), std::back_inserter(whole),
+               [](const MsmOption& option) { return option.shape.chunks == 1; });
+  return FastestToSmallest(std::move(whole), [](const MsmOption& option) { return option.bytes(); });
+}
+
+std::vector<MsmOption> InTurnOptions(const std::vector<MsmOption>& options, size_t workspace_max) {
+  std::vector<MsmOption> small;
+  std::copy_if(options.begin(), options.end(), std::back_inserter(small),
+               [&](const MsmOption& option) { return option.workspace_bytes <= workspace_max; });
+  return FastestToSmallest(std::move(small), [](const MsmOption& option) { return option.table_bytes; });
 }
 
 }  // namespace proofmill::engine

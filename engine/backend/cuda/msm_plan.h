@@ -1,9 +1,10 @@
-// How the five MSMs of a circuit are done within a budget of device memory: the window of each base set and
-// how many multiples of each base stay resident.
+// How the five MSMs of a circuit are done within a budget of device memory: the window of each base set, how
+// many multiples of each base stay resident, and in how many chunks the bases are summed.
 //
 // With all multiples 2^(c*j) * P resident one bucket set serves every window, and the window is the one that
-// was measured best. With fewer, the bucket sets multiply, and a smaller window may be the better one: the
-// ways that are worth having are listed, from the fastest to the smallest. key_plan.h chooses among them.
+// was measured best. With fewer, the bucket sets multiply, and a smaller window may be the better one. Chunks
+// make the workspace smaller and take a little longer each. The ways that are worth having are listed, from
+// the fastest to the smallest. key_plan.h chooses among them.
 //
 // Thread safety: pure functions.
 
@@ -27,8 +28,13 @@ inline constexpr std::array<const char*, kBaseSetCount> kBaseSetNames = {"a", "b
 
 using BaseCounts = std::array<uint32_t, kBaseSetCount>;
 
+// Bytes that a proof may send to the host.
+inline constexpr size_t kResultBytesMax = 4096;
+
 struct MsmPlan {
   std::array<kernels::MsmShape, kBaseSetCount> shapes;
+  // One MSM after the other, in a workspace that they share; else side by side, each in its own.
+  bool in_turn = false;
 
   const kernels::MsmShape& shape(BaseSetId id) const { return shapes[static_cast<size_t>(id)]; }
   // Bytes of one set's resident multiples, and of all.
@@ -36,7 +42,9 @@ struct MsmPlan {
   size_t table_bytes() const;
   // Whether every multiple is resident.
   bool is_full() const;
-  // "a: 1048576 bases, 17-bit windows, 15 of 15 multiples, 960 MiB; b1: ...".
+  // What a proof sends to the host: the parts of the sums, and the length of each list of digits.
+  size_t result_bytes() const;
+  // "a: 1048576 bases, 17-bit windows, 15 of 15 multiples, 960 MiB; b1: ...; one MSM at a time".
   std::string ToString() const;
 };
 
@@ -68,11 +76,16 @@ struct MsmOption {
   size_t bytes() const { return table_bytes + workspace_bytes; }
 };
 
-// The ways for one set, fastest first; each later one takes less memory and more time. Never empty.
-//   RESOURCE_EXHAUSTED  (reason kOutOfMemory) so many points that the digits of their scalars, or the points
-//                       themselves, cannot be numbered in 32 bits.
+// All ways for one set, the one with every multiple and the measured window first. Never empty.
+//   RESOURCE_EXHAUSTED  (reason kOutOfMemory) so many points that they cannot be numbered in 31 bits.
 //   otherwise           as `sizes`.
 absl::StatusOr<std::vector<MsmOption>> MsmOptions(BaseSetId id, uint32_t bases, const WorkspaceSizes& sizes);
+
+// Those that are worth having, fastest first; each later one takes less memory and more time. For MSMs side
+// by side a way takes its tables and its workspace, and is not cut in chunks; for MSMs in turn only the
+// tables count, and the workspace is at most `workspace_max`. May be empty.
+std::vector<MsmOption> SideBySideOptions(const std::vector<MsmOption>& options);
+std::vector<MsmOption> InTurnOptions(const std::vector<MsmOption>& options, size_t workspace_max);
 
 }  // namespace proofmill::engine
 

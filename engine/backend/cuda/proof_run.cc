@@ -93,23 +93,23 @@ absl::Status ProofRun::Upload(absl::Span<const U256> witness) {
   return Record(resources_.uploaded, main);
 }
 
-absl::Status ProofRun::LaunchDigits(BaseSetId id, const U256* scalars, cudaStream_t stream) {
+absl::Status ProofRun::LaunchDigits(BaseSetId id, uint32_t chunk, cudaStream_t stream) {
   const size_t set = Index(id);
   const kernels::MsmShape& shape = key_.plan().msms.shape(id);
-  PROOFMILL_RETURN_IF_ERROR(Begin(kMsmStages[set], stream));
+  const U256* scalars = id == BaseSetId::kH ? scratch_.h : scratch_.witness;
   uint32_t* counter = nullptr;
   if (id == BaseSetId::kB2) {
     const DeviceBases<kernels::Fq2>& bases = key_.b2();
     counter = scratch_.b2.counters;
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm digits", [&] {
-      return kernels::LaunchMsmDigits<kernels::Fq2>(shape, scalars + bases.first_scalar,
+      return kernels::LaunchMsmDigits<kernels::Fq2>(shape, chunk, scalars + bases.first_scalar,
                                                     bases.scalar_index.data(), scratch_.b2, stream);
     }));
   } else {
     const DeviceBases<kernels::Fq>& bases = key_.g1(id);
     counter = scratch_.g1[set].counters;
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm digits", [&] {
-      return kernels::LaunchMsmDigits<kernels::Fq>(shape, scalars + bases.first_scalar,
+      return kernels::LaunchMsmDigits<kernels::Fq>(shape, chunk, scalars + bases.first_scalar,
                                                    bases.scalar_index.data(), scratch_.g1[set], stream);
     }));
   }
@@ -121,12 +121,17 @@ absl::Status ProofRun::LaunchDigits(BaseSetId id, const U256* scalars, cudaStrea
   return Record(resources_.digits_ready[set], stream);
 }
 
-absl::Status ProofRun::LaunchWitnessDigits() {
+absl::Status ProofRun::BeginMsm(BaseSetId id, cudaStream_t stream) {
+  PROOFMILL_RETURN_IF_ERROR(Begin(kMsmStages[Index(id)], stream));
+  return LaunchDigits(id, 0, stream);
+}
+
+absl::Status ProofRun::BeginWitnessMsms() {
   for (const BaseSetId id : kWitnessSets) {
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("cudaStreamWaitEvent", [&] {
       return cudaStreamWaitEvent(stream(id), resources_.uploaded.get(), 0);
     }));
-    PROOFMILL_RETURN_IF_ERROR(LaunchDigits(id, scratch_.witness, stream(id)));
+    PROOFMILL_RETURN_IF_ERROR(BeginMsm(id, stream(id)));
   }
   return absl::OkStatus();
 }
@@ -144,44 +149,46 @@ absl::Status ProofRun::LaunchH() {
   PROOFMILL_RETURN_IF_ERROR(calls_.Call(
       "ntt", [&] { return kernels::LaunchComputeH(key_.domain(), scratch_.abc, scratch_.h, main); }));
   PROOFMILL_RETURN_IF_ERROR(End(Stage::kNtt, main));
-  return LaunchDigits(BaseSetId::kH, scratch_.h, main);
+  return BeginMsm(BaseSetId::kH, main);
 }
 
-absl::Status ProofRun::LaunchSum(BaseSetId id, cudaStream_t stream) {
+absl::Status ProofRun::LaunchBuckets(BaseSetId id, uint32_t chunk) {
   const size_t set = Index(id);
   const kernels::MsmShape& shape = key_.plan().msms.shape(id);
-  HostResults& results = resources_.results[0];
-  const uint32_t entries = results.entry_counts[set];
-  size_t bytes = 0;
-  void* target = nullptr;
-  const void* source = nullptr;
-  if (id == BaseSetId::kB2) {
-    PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm", [&] {
-      return kernels::LaunchMsmSum<kernels::Fq2>(shape, key_.b2().tables.data(), entries, scratch_.b2,
-                                                 scratch_.b2_sums, stream);
-    }));
-    target = results.b2_sums.data();
-    source = scratch_.b2_sums;
-    bytes = shape.parts() * sizeof(kernels::G2Xyzz);
-  } else {
-    PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm", [&] {
-      return kernels::LaunchMsmSum<kernels::Fq>(shape, key_.g1(id).tables.data(), entries, scratch_.g1[set],
-                                                scratch_.g1_sums[set], stream);
-    }));
-    target = results.g1_sums[set].data();
-    source = scratch_.g1_sums[set];
-    bytes = shape.parts() * sizeof(kernels::G1Xyzz);
-  }
-  PROOFMILL_RETURN_IF_ERROR(calls_.Call(
-      "msm result", [&] { return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToHost, stream); }));
-  calls_.CountDeviceToHost(bytes);
-  PROOFMILL_RETURN_IF_ERROR(End(kMsmStages[set], stream));
-  return Record(resources_.sum_ready[set], stream);
+  const uint32_t entries = resources_.results[0].entry_counts[set];
+  return calls_.Call("msm", [&] {
+    if (id == BaseSetId::kB2) {
+      return kernels::LaunchMsmBuckets<kernels::Fq2>(shape, chunk, key_.b2().tables.data(), entries,
+                                                     scratch_.b2, stream(id));
+    }
+    return kernels::LaunchMsmBuckets<kernels::Fq>(shape, chunk, key_.g1(id).tables.data(), entries,
+                                                  scratch_.g1[set], stream(id));
+  });
 }
 
-absl::Status ProofRun::WaitAndLaunchSum(BaseSetId id, cudaStream_t stream) {
-  PROOFMILL_RETURN_IF_ERROR(Wait(resources_.digits_ready[Index(id)]));
-  return LaunchSum(id, stream);
+absl::Status ProofRun::LaunchSum(BaseSetId id) {
+  const size_t set = Index(id);
+  const kernels::MsmShape& shape = key_.plan().msms.shape(id);
+  for (uint32_t chunk = 0; chunk < shape.chunks; ++chunk) {
+    if (chunk != 0) PROOFMILL_RETURN_IF_ERROR(LaunchDigits(id, chunk, stream(id)));
+    PROOFMILL_RETURN_IF_ERROR(Wait(resources_.digits_ready[set]));
+    PROOFMILL_RETURN_IF_ERROR(LaunchBuckets(id, chunk));
+  }
+  HostResults& results = resources_.results[0];
+  const bool g2 = id == BaseSetId::kB2;
+  void* const target = g2 ? static_cast<void*>(results.b2_sums.data()) : results.g1_sums[set].data();
+  const void* const source = g2 ? static_cast<const void*>(scratch_.b2_sums) : scratch_.g1_sums[set];
+  const size_t bytes = shape.parts() * (g2 ? sizeof(kernels::G2Xyzz) : sizeof(kernels::G1Xyzz));
+  PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm", [&] {
+    return g2 ? kernels::LaunchMsmReduce(shape, scratch_.b2, scratch_.b2_sums, stream(id))
+              : kernels::LaunchMsmReduce(shape, scratch_.g1[set], scratch_.g1_sums[set], stream(id));
+  }));
+  PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm result", [&] {
+    return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToHost, stream(id));
+  }));
+  calls_.CountDeviceToHost(bytes);
+  PROOFMILL_RETURN_IF_ERROR(End(kMsmStages[set], stream(id)));
+  return Record(resources_.sum_ready[set], stream(id));
 }
 
 absl::Status ProofRun::WaitForSum(BaseSetId id) { return Wait(resources_.sum_ready[Index(id)]); }
@@ -200,31 +207,45 @@ absl::Status ProofRun::ReportStages() {
   return absl::OkStatus();
 }
 
+absl::Status ProofRun::WaitAndJoin(BaseSetId id, kernels::G1Xyzz& sum) {
+  PROOFMILL_RETURN_IF_ERROR(WaitForSum(id));
+  sum = kernels::JoinMsmParts(key_.plan().msms.shape(id), resources_.results[0].g1_sums[Index(id)].data());
+  return absl::OkStatus();
+}
+
+absl::Status ProofRun::JoinWitnessSums(WitnessSums& sums) {
+  PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kA, sums.a));
+  PROOFMILL_RETURN_IF_ERROR(WaitForSum(BaseSetId::kB2));
+  sums.b2 =
+      kernels::JoinMsmParts(key_.plan().msms.shape(BaseSetId::kB2), resources_.results[0].b2_sums.data());
+  if (context_.on_a_and_b2) context_.on_a_and_b2(sums.a, sums.b2);
+  PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kB1, sums.b1));
+  PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kC, sums.c));
+  if (context_.on_witness_sums) context_.on_witness_sums(sums);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<Groth16Sums> ProofRun::Run(absl::Span<const U256> witness) {
   PROOFMILL_RETURN_IF_ERROR(Upload(witness));
-  PROOFMILL_RETURN_IF_ERROR(LaunchWitnessDigits());
-  PROOFMILL_RETURN_IF_ERROR(LaunchH());
-  for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(WaitAndLaunchSum(id, stream(id)));
-  PROOFMILL_RETURN_IF_ERROR(WaitAndLaunchSum(BaseSetId::kH, stream(BaseSetId::kH)));
+  if (in_turn()) {
+    for (const BaseSetId id : kWitnessSets) {
+      PROOFMILL_RETURN_IF_ERROR(BeginMsm(id, stream(id)));
+      PROOFMILL_RETURN_IF_ERROR(LaunchSum(id));
+    }
+    PROOFMILL_RETURN_IF_ERROR(LaunchH());
+  } else {
+    PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsms());
+    PROOFMILL_RETURN_IF_ERROR(LaunchH());
+    for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(LaunchSum(id));
+    PROOFMILL_RETURN_IF_ERROR(LaunchSum(BaseSetId::kH));
+  }
   WipeStaging();  // the witness is up, and the host has nothing else to do
 
   Groth16Sums sums;
   const ScopedWipe wipe(sums);
-  const MsmPlan& plan = key_.plan().msms;
-  const HostResults& results = resources_.results[0];
-  const auto wait_and_join = [&](BaseSetId id, kernels::G1Xyzz& sum) -> absl::Status {
-    PROOFMILL_RETURN_IF_ERROR(WaitForSum(id));
-    sum = kernels::JoinMsmParts(plan.shape(id), results.g1_sums[Index(id)].data());
-    return absl::OkStatus();
-  };
-  PROOFMILL_RETURN_IF_ERROR(wait_and_join(BaseSetId::kA, sums.witness.a));
-  PROOFMILL_RETURN_IF_ERROR(WaitForSum(BaseSetId::kB2));
-  sums.witness.b2 = kernels::JoinMsmParts(plan.shape(BaseSetId::kB2), results.b2_sums.data());
-  if (context_.on_a_and_b2) context_.on_a_and_b2(sums.witness.a, sums.witness.b2);
-  PROOFMILL_RETURN_IF_ERROR(wait_and_join(BaseSetId::kB1, sums.witness.b1));
-  PROOFMILL_RETURN_IF_ERROR(wait_and_join(BaseSetId::kC, sums.witness.c));
-  if (context_.on_witness_sums) context_.on_witness_sums(sums.witness);
-  PROOFMILL_RETURN_IF_ERROR(wait_and_join(BaseSetId::kH, sums.h));
+  PROOFMILL_RETURN_IF_ERROR(JoinWitnessSums(sums.witness));
+  if (in_turn()) PROOFMILL_RETURN_IF_ERROR(LaunchSum(BaseSetId::kH));
+  PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kH, sums.h));
   PROOFMILL_RETURN_IF_ERROR(ReportStages());
   return sums;
 }

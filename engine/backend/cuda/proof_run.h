@@ -4,6 +4,9 @@
 //   set streams  digits of B2, A, B1, C as soon as the witness is there -> their MSMs beside gather and
 //                NTT, G2 first
 //
+// Where memory is short the MSMs share a workspace and take turns on the main stream, by chunks of their
+// bases: B2, A, B1, C, then gather and NTT, then H.
+//
 // The host learns the length of each digit list (4 bytes each) before it enqueues the sort, so that zeros of
 // a witness cost nothing. Cancellation is polled at each point where the host waits.
 
@@ -29,8 +32,8 @@ namespace proofmill::engine {
 // What small results come back in: page-locked, so that the copies are asynchronous.
 struct HostResults {
   std::array<uint32_t, kBaseSetCount> entry_counts;
-  std::array<std::array<kernels::G1Xyzz, kernels::kMsmSetsMax>, kBaseSetCount> g1_sums;
-  std::array<kernels::G2Xyzz, kernels::kMsmSetsMax> b2_sums;
+  std::array<std::array<kernels::G1Xyzz, kernels::kMsmPartsMax>, kBaseSetCount> g1_sums;
+  std::array<kernels::G2Xyzz, kernels::kMsmPartsMax> b2_sums;
 };
 
 // The streams, events and staging memory of one proof in flight, made once.
@@ -67,12 +70,19 @@ class ProofRun {
 
  private:
   absl::Status Upload(absl::Span<const kernels::U256> witness);
-  absl::Status LaunchDigits(BaseSetId id, const kernels::U256* scalars, cudaStream_t stream);
-  absl::Status LaunchWitnessDigits();
+  // Digits of the first chunk of a set, on `stream`; of all sets of the witness on their own streams.
+  absl::Status BeginMsm(BaseSetId id, cudaStream_t stream);
+  absl::Status BeginWitnessMsms();
+  absl::Status LaunchDigits(BaseSetId id, uint32_t chunk, cudaStream_t stream);
+  absl::Status LaunchBuckets(BaseSetId id, uint32_t chunk);
+  // What is left of a set that was begun.
+  absl::Status LaunchSum(BaseSetId id);
+  // Gather, NTT and the beginning of H's MSM.
   absl::Status LaunchH();
-  absl::Status LaunchSum(BaseSetId id, cudaStream_t stream);
-  absl::Status WaitAndLaunchSum(BaseSetId id, cudaStream_t stream);
   absl::Status WaitForSum(BaseSetId id);
+  // Waits for the four sums of the witness and tells the caller about them.
+  absl::Status JoinWitnessSums(WitnessSums& sums);
+  absl::Status WaitAndJoin(BaseSetId id, kernels::G1Xyzz& sum);
   absl::Status Begin(Stage stage, cudaStream_t stream);
   absl::Status End(Stage stage, cudaStream_t stream);
   absl::Status Record(const Event& event, cudaStream_t stream);
@@ -84,7 +94,10 @@ class ProofRun {
   // Waits for the streams, then enqueues the wiping of the device.
   absl::Status WipeDevice();
   void WipeStaging();
-  cudaStream_t stream(BaseSetId id) const { return resources_.sets[static_cast<size_t>(id)].get(); }
+  bool in_turn() const { return key_.plan().msms.in_turn; }
+  cudaStream_t stream(BaseSetId id) const {
+    return in_turn() ? resources_.main.get() : resources_.sets[static_cast<size_t>(id)].get();
+  }
 
   CudaCalls& calls_;
   WorkerResources& resources_;

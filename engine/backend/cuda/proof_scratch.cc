@@ -1,5 +1,7 @@
 #include "engine/backend/cuda/proof_scratch.h"
 
+#include <algorithm>
+
 #include "engine/base/status_macros.h"
 
 namespace proofmill::engine {
@@ -29,55 +31,68 @@ class Cutter {
   size_t used_ = 0;
 };
 
+// The parts that do not depend on the plan.
+void TakeVectors(Cutter& cutter, uint32_t n_vars, uint32_t domain_size, ProofScratch& scratch) {
+  cutter.Take(scratch.witness, n_vars);
+  cutter.Take(scratch.abc, size_t{3} * domain_size);
+  if (scratch.abc != nullptr)
+    scratch.h = reinterpret_cast<kernels::U256*>(scratch.abc + size_t{2} * domain_size);
+  for (kernels::G1Xyzz*& sums : scratch.g1_sums) cutter.Take(sums, kernels::kMsmPartsMax);
+  cutter.Take(scratch.b2_sums, kernels::kMsmPartsMax);
+}
+
 template <typename F>
-absl::Status TakeWorkspace(CudaCalls& calls, Cutter& cutter, const kernels::MsmShape& shape,
-                           uint32_t slices_max, kernels::MsmWorkspace<F>& workspace,
-                           kernels::Xyzz<F>*& sums) {
+absl::StatusOr<size_t> WorkspaceBytes(CudaCalls& calls, const kernels::MsmShape& shape, uint32_t slices_max) {
   size_t bytes = 0;
   PROOFMILL_RETURN_IF_ERROR(
       calls.Call("msm workspace", [&] { return kernels::MsmWorkspaceBytes<F>(shape, slices_max, &bytes); }));
-  void* memory = cutter.Take(bytes);
-  cutter.Take(sums, shape.parts());
-  if (memory == nullptr) return absl::OkStatus();
-  return calls.Call("msm workspace",
-                    [&] { return kernels::MsmCutWorkspace<F>(shape, slices_max, memory, &workspace); });
+  return Aligned(bytes);
 }
 
 }  // namespace
 
 size_t ProofVectorBytes(uint32_t n_vars, uint32_t domain_size) {
-  return Aligned(n_vars * sizeof(kernels::U256)) + Aligned(size_t{3} * domain_size * sizeof(kernels::Fr)) +
-         Aligned(domain_size * sizeof(kernels::U256));
+  Cutter cutter(nullptr);
+  ProofScratch unused;
+  TakeVectors(cutter, n_vars, domain_size, unused);
+  return cutter.used();
 }
 
 absl::StatusOr<size_t> DeviceWorkspaceSizes::BytesFor(BaseSetId id, const kernels::MsmShape& shape) const {
-  size_t bytes = 0;
-  if (id == BaseSetId::kB2) {
-    PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm workspace", [&] {
-      return kernels::MsmWorkspaceBytes<kernels::Fq2>(shape, g2_slices_max_, &bytes);
-    }));
-    return Aligned(bytes) + Aligned(shape.parts() * sizeof(kernels::G2Xyzz));
-  }
-  PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm workspace", [&] {
-    return kernels::MsmWorkspaceBytes<kernels::Fq>(shape, g1_slices_max_, &bytes);
-  }));
-  return Aligned(bytes) + Aligned(shape.parts() * sizeof(kernels::G1Xyzz));
+  return id == BaseSetId::kB2 ? WorkspaceBytes<kernels::Fq2>(calls_, shape, g2_slices_max_)
+                              : WorkspaceBytes<kernels::Fq>(calls_, shape, g1_slices_max_);
 }
 
 absl::StatusOr<ProofScratch> CutProofScratch(CudaCalls& calls, const ScratchShape& shape, void* memory) {
   ProofScratch scratch;
   Cutter cutter(memory);
-  cutter.Take(scratch.witness, shape.n_vars);
-  cutter.Take(scratch.abc, size_t{3} * shape.domain_size);
-  cutter.Take(scratch.h, shape.domain_size);
+  TakeVectors(cutter, shape.n_vars, shape.domain_size, scratch);
+  const DeviceWorkspaceSizes sizes(calls, shape.g1_slices_max, shape.g2_slices_max);
+  std::array<size_t, kBaseSetCount> bytes{};
+  for (size_t set = 0; set < kBaseSetCount; ++set) {
+    PROOFMILL_ASSIGN_OR_RETURN(bytes[set],
+                               sizes.BytesFor(static_cast<BaseSetId>(set), shape.plan.shapes[set]));
+  }
+  std::array<void*, kBaseSetCount> workspaces{};
+  if (shape.plan.in_turn) {
+    workspaces.fill(cutter.Take(*std::max_element(bytes.begin(), bytes.end())));
+  } else {
+    for (size_t set = 0; set < kBaseSetCount; ++set) workspaces[set] = cutter.Take(bytes[set]);
+  }
+  scratch.bytes = cutter.used();
+  if (memory == nullptr) return scratch;
   for (const BaseSetId id : {BaseSetId::kA, BaseSetId::kB1, BaseSetId::kC, BaseSetId::kH}) {
     const auto set = static_cast<size_t>(id);
-    PROOFMILL_RETURN_IF_ERROR(TakeWorkspace(calls, cutter, shape.plan.shapes[set], shape.g1_slices_max,
-                                            scratch.g1[set], scratch.g1_sums[set]));
+    PROOFMILL_RETURN_IF_ERROR(calls.Call("msm workspace", [&] {
+      return kernels::MsmCutWorkspace<kernels::Fq>(shape.plan.shapes[set], shape.g1_slices_max,
+                                                   workspaces[set], &scratch.g1[set]);
+    }));
   }
-  PROOFMILL_RETURN_IF_ERROR(TakeWorkspace(calls, cutter, shape.plan.shape(BaseSetId::kB2),
-                                          shape.g2_slices_max, scratch.b2, scratch.b2_sums));
-  scratch.bytes = cutter.used();
+  PROOFMILL_RETURN_IF_ERROR(calls.Call("msm workspace", [&] {
+    return kernels::MsmCutWorkspace<kernels::Fq2>(shape.plan.shape(BaseSetId::kB2), shape.g2_slices_max,
+                                                  workspaces[static_cast<size_t>(BaseSetId::kB2)],
+                                                  &scratch.b2);
+  }));
   return scratch;
 }
 

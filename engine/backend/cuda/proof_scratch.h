@@ -30,18 +30,19 @@ struct ScratchShape {
 struct ProofScratch {
   kernels::U256* witness = nullptr;                                  // n_vars
   kernels::Fr* abc = nullptr;                                        // 3 * domain_size
-  kernels::U256* h = nullptr;                                        // domain_size
+  kernels::U256* h = nullptr;                                        // domain_size, in the place of c
   std::array<kernels::MsmWorkspace<kernels::Fq>, kBaseSetCount> g1;  // the place of kB2 stays empty
   kernels::MsmWorkspace<kernels::Fq2> b2;
-  std::array<kernels::G1Xyzz*, kBaseSetCount> g1_sums{};  // shape.parts() points
+  std::array<kernels::G1Xyzz*, kBaseSetCount> g1_sums{};  // kMsmPartsMax points
   kernels::G2Xyzz* b2_sums = nullptr;
   size_t bytes = 0;  // of all of it
 };
 
-// Bytes of the parts that do not depend on the plan: witness, A, B, C and H.
+// Bytes of the parts that do not depend on the plan: witness, A, B, C and H, and the sums.
 size_t ProofVectorBytes(uint32_t n_vars, uint32_t domain_size);
 
-// What the MSM kernels of one device ask for, as CutProofScratch() takes it. The device must be current.
+// What the MSM kernels of one device ask for, as CutProofScratch() takes it: for all sets together, or where
+// they take turns, for the one that asks for most. The device must be current.
 class DeviceWorkspaceSizes final : public WorkspaceSizes {
  public:
   DeviceWorkspaceSizes(CudaCalls& calls, uint32_t g1_slices_max, uint32_t g2_slices_max)

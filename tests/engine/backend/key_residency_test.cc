@@ -239,6 +239,20 @@ TEST_F(KeyResidencyTest, ARemovedKeyGivesItsBytesBack) {
   EXPECT_EQ(device_.used, 0U);
 }
 
+TEST_F(KeyResidencyTest, TheMostThatAKnownKeyNeedsIsToldWhetherItIsResidentOrNot) {
+  SetLimit(100);
+  FakeKey a(device_, 70, 70), b(device_, 40, 40);
+  EXPECT_EQ(residency_->stats().bytes_min_most, 0U);
+  ASSERT_OK(residency_->Add(a, 0, NoProofMemory));
+  ASSERT_OK(residency_->Add(b, 0, NoProofMemory));
+  EXPECT_FALSE(a.resident());
+  EXPECT_EQ(residency_->stats().bytes_min_most, 70U);
+  residency_->Remove(a);
+  EXPECT_EQ(residency_->stats().bytes_min_most, 40U);
+  residency_->Remove(b);
+  EXPECT_EQ(residency_->stats().bytes_min_most, 0U);
+}
+
 TEST_F(KeyResidencyTest, AnEvictedKeyCanBeRemoved) {
   SetLimit(100);
   FakeKey a(device_, 60, 60), b(device_, 60, 60);

@@ -179,4 +179,16 @@ Bench BenchOfCase(const std::string& folder, size_t threads) {
   return bench;
 }
 
+Bench BenchOfSynth(uint32_t log2_domain, SynthProfile profile, size_t threads) {
+  TestFolder folder;
+  const SynthOptions options{.log2_domain = log2_domain, .profile = profile, .seed = 3};
+  EXPECT_OK(Synthesize(options, folder.Path("circuit.zkey"), folder.Path("witness.wtns")));
+  Bench bench;
+  Load(folder.Path("circuit.zkey"), TestKeyOptions(), threads, bench);
+  const auto witness = SynthWitness(options, 0);
+  EXPECT_OK(witness);
+  if (witness.ok()) bench.witness.assign(witness->values.begin(), witness->values.end());
+  return bench;
+}
+
 }  // namespace proofmill::engine

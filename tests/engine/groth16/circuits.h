@@ -12,6 +12,7 @@
 #include "engine/backend/backend.h"
 #include "engine/formats/r1cs.h"
 #include "engine/groth16/proving_key.h"
+#include "engine/groth16/synth.h"
 #include "kernels/field/bn254_fr.h"
 #include "kernels/field/limbs.h"
 #include "tests/engine/formats/vectors.h"
@@ -75,6 +76,8 @@ struct Bench {
 Bench BenchOf(const TestCircuit& circuit, size_t threads = 2);
 // Of a folder with circuit.zkey and witness.wtns.
 Bench BenchOfCase(const std::string& folder, size_t threads = 2);
+// Of a synthetic circuit of domain 2^log2_domain.
+Bench BenchOfSynth(uint32_t log2_domain, SynthProfile profile, size_t threads = 2);
 
 }  // namespace proofmill::engine
 

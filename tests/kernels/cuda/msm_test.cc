@@ -52,13 +52,16 @@ Xyzz<F> DeviceMsm(const MsmShape& shape, const std::vector<Affine<F>>& bases,
   const DeviceVector<U256> device_scalars(scalars);
   const DeviceVector<uint32_t> device_index(index);
   const DeviceVector<Xyzz<F>> result(shape.parts());
-  EXPECT_EQ(LaunchMsmDigits<F>(shape, device_scalars.data(), index.empty() ? nullptr : device_index.data(),
-                               workspace, nullptr),
-            cudaSuccess);
-  uint32_t entries = 0;
-  EXPECT_EQ(cudaMemcpy(&entries, workspace.counters, sizeof(entries), cudaMemcpyDeviceToHost), cudaSuccess);
-  EXPECT_LE(entries, shape.entries_max());
-  EXPECT_EQ(LaunchMsmSum<F>(shape, tables.data(), entries, workspace, result.data(), nullptr), cudaSuccess);
+  for (uint32_t chunk = 0; chunk < shape.chunks; ++chunk) {
+    EXPECT_EQ(LaunchMsmDigits<F>(shape, chunk, device_scalars.data(),
+                                 index.empty() ? nullptr : device_index.data(), workspace, nullptr),
+              cudaSuccess);
+    uint32_t entries = 0;
+    EXPECT_EQ(cudaMemcpy(&entries, workspace.counters, sizeof(entries), cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_LE(entries, shape.entries_max());
+    EXPECT_EQ(LaunchMsmBuckets<F>(shape, chunk, tables.data(), entries, workspace, nullptr), cudaSuccess);
+  }
+  EXPECT_EQ(LaunchMsmReduce<F>(shape, workspace, result.data(), nullptr), cudaSuccess);
   return JoinMsmParts(shape, result.Download().data());
 }
 
@@ -97,15 +100,16 @@ std::vector<Spread> Spreads() {
 template <typename F>
 class CudaMsmTest : public GpuTest {
  protected:
-  void Check(size_t n, uint32_t window_bits, uint32_t tables, const Spread& spread) {
+  void Check(size_t n, uint32_t window_bits, uint32_t tables, const Spread& spread, uint32_t chunks = 1) {
     for (const MsmAffine affine : {MsmAffine::kNever, MsmAffine::kAlways, MsmAffine::kWhereFaster})
-      CheckWith(affine, n, window_bits, tables, spread);
+      CheckWith(affine, n, window_bits, tables, spread, chunks);
   }
 
  private:
-  void CheckWith(MsmAffine affine, size_t n, uint32_t window_bits, uint32_t tables, const Spread& spread) {
+  void CheckWith(MsmAffine affine, size_t n, uint32_t window_bits, uint32_t tables, const Spread& spread,
+                 uint32_t chunks) {
     SCOPED_TRACE(testing::Message() << n << " bases, window " << window_bits << ", " << tables
-                                    << " multiples, " << spread.name << ", affine "
+                                    << " multiples, " << spread.name << ", " << chunks << " chunks, affine "
                                     << static_cast<int>(affine));
     Random random(n);
     std::vector<U256> scalars(n);
@@ -116,6 +120,7 @@ class CudaMsmTest : public GpuTest {
     shape.window_bits = window_bits;
     shape.tables = tables == 0 ? shape.windows() : tables;
     shape.affine = affine;
+    shape.chunks = chunks;
 
     const Xyzz<F> got = DeviceMsm<F>(shape, bases, scalars, {});
 
@@ -130,7 +135,8 @@ TYPED_TEST(CudaMsmTest, EverySpreadOfScalarsIsExact) {
 }
 
 TYPED_TEST(CudaMsmTest, EverySizeIsExact) {
-  for (const size_t n : {0, 1, 2, 31, 32, 33, 127, 128, 129, 1000}) this->Check(n, 7, 0, Spreads()[0]);
+  for (const size_t n : {0u, 1u, 2u, 31u, 32u, 33u, 127u, 128u, 129u, 1000u})
+    this->Check(n, 7, 0, Spreads()[0]);
 }
 
 TYPED_TEST(CudaMsmTest, EveryWindowIsExact) {
@@ -141,13 +147,38 @@ TYPED_TEST(CudaMsmTest, FewerResidentMultiplesGiveTheSameSum) {
   for (const uint32_t tables : {1u, 2u, 3u, 7u, 13u}) this->Check(300, 8, tables, Spreads()[0]);
 }
 
+// The sets of up to 16 windows are joined on the device, as those of one window are.
+TYPED_TEST(CudaMsmTest, EveryNumberOfBucketSetsGivesTheSameSum) {
+  for (const uint32_t window : {uint32_t{kMsmWindowBitsMin}, 5u, 9u, 17u, 18u}) {
+    const uint32_t windows = MsmShape{.bases = 1, .window_bits = window}.windows();
+    for (uint32_t tables = 1; tables <= windows; tables = tables * 2 + 1)
+      this->Check(40, window, tables, Spreads()[0]);
+  }
+}
+
+// Every spread in chunks: buckets that go on from one chunk to the next, in one slice, in a few and in many,
+// chunks without entries, and a last chunk that is shorter or empty.
+TYPED_TEST(CudaMsmTest, ChunksGiveTheSameSum) {
+  for (const Spread& spread : Spreads()) {
+    this->Check(3000, 10, 0, spread, 7);
+    this->Check(3000, 6, 1, spread, 2);
+  }
+  for (const uint32_t chunks : {2u, 3u, 5u, 32u}) {
+    for (const size_t n : {0u, 1u, 5u, 33u, 1000u}) this->Check(n, 7, 3, Spreads()[0], chunks);
+  }
+}
+
+TYPED_TEST(CudaMsmTest, ManyTermsInOneBucketAreExactInChunks) {
+  for (const size_t spread : {3u, 5u, 8u}) this->Check(100000, 8, 1, Spreads()[spread], 3);
+}
+
 TYPED_TEST(CudaMsmTest, ManyTermsInOneBucketAreExact) {
-  for (const size_t spread : {3, 5, 8, 9}) this->Check(100000, 13, 1, Spreads()[spread]);
+  for (const size_t spread : {3u, 5u, 8u, 9u}) this->Check(100000, 13, 1, Spreads()[spread]);
 }
 
 // Groups of entries meet every exceptional sum: each base comes four times, with either sign.
 TYPED_TEST(CudaMsmTest, FullGroupsOfEqualAndOppositePointsAreExact) {
-  for (const size_t spread : {3, 4, 5, 6}) this->Check(40000, 6, 1, Spreads()[spread]);
+  for (const size_t spread : {3u, 4u, 5u, 6u}) this->Check(40000, 6, 1, Spreads()[spread]);
 }
 
 TYPED_TEST(CudaMsmTest, AnIndexPicksTheScalars) {

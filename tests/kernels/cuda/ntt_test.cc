@@ -85,14 +85,19 @@ TEST_F(CudaNttTest, HIsThatOfTheHostFusedOrNot) {
     const Tables tables(log2_n);
     const size_t n = size_t{1} << log2_n;
     const std::vector<Fr> input = RandomVector(3 * n, log2_n);
-    const DeviceVector<Fr> fused_input(input), unfused_input(input);
+    const DeviceVector<Fr> fused_input(input), unfused_input(input), in_place(input);
     const DeviceVector<U256> fused(n), unfused(n);
+    auto* const in_place_of_c = reinterpret_cast<U256*>(in_place.data() + 2 * n);
 
     ASSERT_EQ(LaunchComputeH(tables.view, fused_input.data(), fused.data(), nullptr), cudaSuccess);
+    ASSERT_EQ(LaunchComputeH(tables.view, in_place.data(), in_place_of_c, nullptr), cudaSuccess);
     ASSERT_EQ(LaunchComputeHUnfused(tables.view, unfused_input.data(), unfused.data(), nullptr), cudaSuccess);
 
     const std::vector<U256> expected = HostH(log2_n, input);
     EXPECT_EQ(fused.Download(), expected) << log2_n;
+    std::vector<U256> got(n);
+    ASSERT_EQ(cudaMemcpy(got.data(), in_place_of_c, n * sizeof(U256), cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_EQ(got, expected) << log2_n;
     EXPECT_EQ(unfused.Download(), expected) << log2_n;
   }
 }

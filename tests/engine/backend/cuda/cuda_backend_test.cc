@@ -13,8 +13,8 @@
 #include "engine/backend/cuda/key_plan.h"
 #include "engine/base/error_reason.h"
 #include "engine/groth16/prover.h"
-#include "engine/groth16/synth.h"
 #include "gtest/gtest.h"
+#include "tests/engine/backend/cuda/least_memory.h"
 #include "tests/engine/formats/status_matchers.h"
 #include "tests/engine/groth16/circuits.h"
 
@@ -37,6 +37,44 @@ class CudaBackendTest : public testing::Test {
     ProveOptions options;
     options.fixed_blinding = Blinding{-Fr::FromUint64(2), Fr::FromUint64(0x123456789abcdefULL)};
     return options;
+  }
+
+  // Each call of a proof fails once, or each `step`-th.
+  static void CheckFaults(CudaBackend& gpu, ResidentKey& key, const Bench& bench, uint64_t step) {
+    const uint64_t start = gpu.calls().count();
+    ASSERT_OK(Prove(gpu, key, bench.span()));
+    const uint64_t calls_a_proof = gpu.calls().count() - start;
+    ASSERT_GT(calls_a_proof, 20U);
+
+    for (uint64_t n = 0; n < calls_a_proof; n += step) {
+      SCOPED_TRACE(n);
+      gpu.calls().FailCall(n, cudaErrorMemoryAllocation);
+      const absl::Status failed = Prove(gpu, key, bench.span()).status();
+      EXPECT_TRUE(absl::IsResourceExhausted(failed)) << failed;
+      EXPECT_EQ(GetReason(failed), ErrorReason::kOutOfMemory);
+      ASSERT_OK(Prove(gpu, key, bench.span()));
+    }
+  }
+
+  static void ExpectNoTrace(CudaBackend& gpu) {
+    const auto arena = gpu.ReadScratch();
+    ASSERT_OK(arena);
+    EXPECT_FALSE(arena->empty());
+    EXPECT_EQ(std::count(arena->begin(), arena->end(), '\0'), static_cast<std::ptrdiff_t>(arena->size()));
+  }
+
+  // Proves and compares with `expected`, made with the same blinding; checks what moved and what was taken.
+  static void CheckProof(CudaBackend& gpu, ResidentKey& key, const Bench& bench,
+                         const Groth16Proof& expected) {
+    const DeviceUsage before = gpu.stats();
+    const auto got = Prove(gpu, key, bench.span(), FixedBlinding());
+    ASSERT_OK(got);
+    EXPECT_EQ(std::memcmp(&*got, &expected, sizeof(Groth16Proof)), 0);
+    const DeviceUsage after = gpu.stats();
+    EXPECT_EQ(after.allocations, before.allocations);
+    EXPECT_EQ(after.host_to_device_bytes - before.host_to_device_bytes, 32 * bench.witness.size());
+    EXPECT_LE(after.device_to_host_bytes - before.device_to_host_bytes, 4096U);
+    EXPECT_LE(after.key_bytes + after.scratch_bytes, after.limit_bytes);
   }
 
   // The same bytes from both backends.
@@ -91,7 +129,7 @@ TEST_F(CudaBackendTest, AProofMovesItsWitnessUpAndFivePointsDownAndAllocatesNoth
 
   const DeviceUsage after = gpu_->stats();
   EXPECT_EQ(after.allocations, before.allocations);
-  EXPECT_EQ(after.host_to_device_bytes - before.host_to_device_bytes, 10 * 32 * bench.witness.size());
+  EXPECT_EQ(after.host_to_device_bytes - before.host_to_device_bytes, size_t{10} * 32 * bench.witness.size());
   EXPECT_LE(after.device_to_host_bytes - before.device_to_host_bytes, 10 * 4096U);
 }
 
@@ -101,11 +139,7 @@ TEST_F(CudaBackendTest, NothingOfAProofStaysInTheArena) {
   ASSERT_OK(resident);
   ASSERT_OK(Prove(*gpu_, **resident, bench.span()));
 
-  const auto arena = gpu_->ReadScratch();
-
-  ASSERT_OK(arena);
-  EXPECT_FALSE(arena->empty());
-  EXPECT_EQ(std::count(arena->begin(), arena->end(), '\0'), static_cast<std::ptrdiff_t>(arena->size()));
+  ExpectNoTrace(*gpu_);
 }
 
 TEST_F(CudaBackendTest, ACancelledProofStopsAndTheNextOneIsGood) {
@@ -123,9 +157,7 @@ TEST_F(CudaBackendTest, ACancelledProofStopsAndTheNextOneIsGood) {
 
   EXPECT_TRUE(absl::IsCancelled(gpu_->ComputeSums(**resident, bench.span(), never_begun).status()));
   EXPECT_TRUE(absl::IsCancelled(gpu_->ComputeSums(**resident, bench.span(), stopped).status()));
-  const auto arena = gpu_->ReadScratch();
-  ASSERT_OK(arena);
-  EXPECT_EQ(std::count(arena->begin(), arena->end(), '\0'), static_cast<std::ptrdiff_t>(arena->size()));
+  ExpectNoTrace(*gpu_);
   EXPECT_OK(Prove(*gpu_, **resident, bench.span()));
 }
 
@@ -133,19 +165,7 @@ TEST_F(CudaBackendTest, WhicheverCallFailsTheProofFailsCleanlyAndTheNextOneIsGoo
   const Bench bench = BenchOf(Squarings(6));
   auto resident = gpu_->LoadKey(bench.key);
   ASSERT_OK(resident);
-  const uint64_t start = gpu_->calls().count();
-  ASSERT_OK(Prove(*gpu_, **resident, bench.span()));
-  const uint64_t calls_a_proof = gpu_->calls().count() - start;
-  ASSERT_GT(calls_a_proof, 20U);
-
-  for (uint64_t n = 0; n < calls_a_proof; ++n) {
-    SCOPED_TRACE(n);
-    gpu_->calls().FailCall(n, cudaErrorMemoryAllocation);
-    const absl::Status failed = Prove(*gpu_, **resident, bench.span()).status();
-    EXPECT_TRUE(absl::IsResourceExhausted(failed)) << failed;
-    EXPECT_EQ(GetReason(failed), ErrorReason::kOutOfMemory);
-    ASSERT_OK(Prove(*gpu_, **resident, bench.span()));
-  }
+  CheckFaults(*gpu_, **resident, bench, 1);
 }
 
 TEST_F(CudaBackendTest, WhicheverCallFailsALoadLeavesNothingBehind) {
@@ -167,58 +187,77 @@ TEST_F(CudaBackendTest, WhicheverCallFailsALoadLeavesNothingBehind) {
   EXPECT_OK(Prove(*gpu_, **resident, bench.span()));
 }
 
-// A dense circuit of domain 2^14 and its witness: large enough for its key to matter.
-struct SynthBench {
-  std::shared_ptr<const ProvingKey> key;
-  Witness witness;
-  absl::Span<const kernels::U256> span() const { return {witness.values.data(), witness.values.size()}; }
-};
+// From room for everything down to a refusal: several proofs in flight, fewer multiples, one MSM at a time,
+// chunks.
+TEST_F(CudaBackendTest, InEverLessMemoryProofsAreTheSameUntilTheKeyIsRefused) {
+  for (const SynthProfile profile : {SynthProfile::kDense, SynthProfile::kBits}) {
+    const Bench bench = BenchOfSynth(14, profile);
+    const auto expected = Prove(*bench.backend, *bench.resident, bench.span(), FixedBlinding());
+    ASSERT_OK(expected);
+    ASSERT_OK(gpu_->LoadKey(bench.key));
+    const size_t least = LeastMemoryFor(bench.key);
+    int side_by_side = 0;
+    int in_turn = 0;
+    int in_chunks = 0;
+    for (size_t limit = gpu_->stats().scratch_bytes + (size_t{256} << 20); limit >= least;
+         limit = limit * 7 / 8) {
+      const auto limited = BackendWithLimit(limit);
+      auto resident = limited->LoadKey(bench.key);
+      ASSERT_OK(resident) << limit;
+      const std::string plan = limited->DescribePlan(**resident);
+      SCOPED_TRACE(plan);
+      CheckProof(*limited, **resident, bench, *expected);
+      const bool turns = plan.find("one MSM at a time") != std::string::npos;
+      ++(turns ? in_turn : side_by_side);
+      in_chunks += plan.find("chunks") != std::string::npos ? 1 : 0;
+    }
+    EXPECT_GT(side_by_side, 0);
+    EXPECT_GT(in_turn, 0);
+    EXPECT_GT(in_chunks, 0);
 
-SynthBench MakeSynthBench() {
-  const std::string path = testing::TempDir() + "/cuda_backend_test.zkey";
-  const SynthOptions options{
-      .log2_domain = 14, .profile = SynthProfile::kDense, .seed = 3, .n_public = 1, .progress = {}};
-  EXPECT_OK(Synthesize(options, path, testing::TempDir() + "/cuda_backend_test.wtns"));
-  auto key = LoadProvingKey(path, TestKeyOptions());
-  auto witness = SynthWitness(options, 0);
-  EXPECT_OK(key);
-  EXPECT_OK(witness);
-  return {*std::move(key), *std::move(witness)};
+    const size_t too_little = least - (size_t{64} << 10);
+    const absl::Status refused = BackendWithLimit(too_little)->LoadKey(bench.key).status();
+    EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+    EXPECT_NE(refused.message().find(std::to_string(too_little)), std::string::npos) << refused;
+  }
 }
 
-TEST_F(CudaBackendTest, AMemoryLimitMeansFewerMultiplesOrARefusalWithTheBytes) {
-  const SynthBench bench = MakeSynthBench();
-  size_t all_bytes = 0;
-  size_t key_bytes = 0;
-  {
-    auto resident = gpu_->LoadKey(bench.key);
+TEST_F(CudaBackendTest, WithTheBytesThatARefusalNamesProofsAreThoseOfTheCpu) {
+  for (const SynthProfile profile : {SynthProfile::kDense, SynthProfile::kBits}) {
+    const Bench bench = BenchOfSynth(13, profile);
+    const auto expected = Prove(*bench.backend, *bench.resident, bench.span(), FixedBlinding());
+    ASSERT_OK(expected);
+    const auto limited = BackendWithLimit(LeastMemoryFor(bench.key));
+    auto resident = limited->LoadKey(bench.key);
     ASSERT_OK(resident);
-    key_bytes = gpu_->stats().key_bytes;
-    all_bytes = key_bytes + gpu_->stats().scratch_bytes / kArenasMax;
+    SCOPED_TRACE(limited->DescribePlan(**resident));
+    ASSERT_NE(limited->DescribePlan(**resident).find("chunks"), std::string::npos);
+    for (int i = 0; i < 3; ++i) CheckProof(*limited, **resident, bench, *expected);
+    ExpectNoTrace(*limited);
   }
+}
 
-  // Room for everything, then for about half and a quarter of the multiples.
-  for (const size_t limit : {all_bytes, all_bytes - key_bytes / 2, all_bytes - key_bytes * 3 / 4}) {
-    SCOPED_TRACE(limit);
-    auto limited = MakeCudaBackend({.device = 0, .device_memory_limit = limit});
-    ASSERT_OK(limited);
-    auto resident = (*limited)->LoadKey(bench.key);
+TEST_F(CudaBackendTest, InTheLeastMemoryFaultsAndCancellationLeaveNothingBehind) {
+  for (const uint32_t log2_domain : {4U, 11U}) {
+    const Bench bench = BenchOfSynth(log2_domain, SynthProfile::kDense);
+    const auto limited = BackendWithLimit(LeastMemoryFor(bench.key));
+    auto resident = limited->LoadKey(bench.key);
     ASSERT_OK(resident);
-    SCOPED_TRACE((*limited)->DescribePlan(**resident));
-    const DeviceUsage stats = (*limited)->stats();
-    EXPECT_LE(stats.key_bytes + stats.scratch_bytes, limit);
-    EXPECT_OK(Prove(**limited, **resident, bench.span()));
+    SCOPED_TRACE(limited->DescribePlan(**resident));
+    CheckFaults(*limited, **resident, bench, log2_domain == 4 ? 1 : 5);
+
+    CancellationToken midway;
+    ComputeContext stopped;
+    stopped.cancel = &midway;
+    stopped.on_witness_sums = [&](const WitnessSums&) { midway.Cancel(); };
+    EXPECT_TRUE(absl::IsCancelled(limited->ComputeSums(**resident, bench.span(), stopped).status()));
+    ExpectNoTrace(*limited);
+    EXPECT_OK(Prove(*limited, **resident, bench.span()));
   }
-  constexpr size_t kTooLittle = size_t{16} << 20;
-  auto limited = MakeCudaBackend({.device = 0, .device_memory_limit = kTooLittle});
-  ASSERT_OK(limited);
-  const absl::Status refused = (*limited)->LoadKey(bench.key).status();
-  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
-  EXPECT_NE(refused.message().find(std::to_string(kTooLittle)), std::string::npos) << refused;
 }
 
 TEST_F(CudaBackendTest, KeysThatDoNotFitTogetherTakeTurnsAndEveryProofIsGood) {
-  const SynthBench bench = MakeSynthBench();
+  const Bench bench = BenchOfSynth(14, SynthProfile::kDense);
   size_t limit = 0;
   {
     auto resident = gpu_->LoadKey(bench.key);

@@ -12,8 +12,8 @@
 
 #include "engine/backend/cuda/cuda_backend.h"
 #include "engine/groth16/prover.h"
-#include "engine/groth16/synth.h"
 #include "gtest/gtest.h"
+#include "tests/engine/backend/cuda/least_memory.h"
 #include "tests/engine/formats/status_matchers.h"
 #include "tests/engine/groth16/circuits.h"
 
@@ -146,17 +146,19 @@ TEST_F(CudaTrafficTest, AThousandProofsMoveTheirWitnessesAndAllocateNothing) {
 }
 
 TEST_F(CudaTrafficTest, ProofsOfALargerCircuitDoTheSame) {
-  const std::string path = testing::TempDir() + "/cuda_traffic_test.zkey";
-  const SynthOptions options{
-      .log2_domain = 16, .profile = SynthProfile::kDense, .seed = 3, .n_public = 1, .progress = {}};
-  ASSERT_OK(Synthesize(options, path, testing::TempDir() + "/cuda_traffic_test.wtns"));
-  const auto key = LoadProvingKey(path, TestKeyOptions());
-  ASSERT_OK(key);
-  const auto witness = SynthWitness(options, 0);
-  ASSERT_OK(witness);
-  auto resident = gpu_->LoadKey(*key);
+  const Bench bench = BenchOfSynth(16, SynthProfile::kDense);
+  auto resident = gpu_->LoadKey(bench.key);
   ASSERT_OK(resident);
-  Check(**resident, {witness->values.data(), witness->values.size()}, 100);
+  Check(**resident, bench.span(), 100);
+}
+
+TEST_F(CudaTrafficTest, ProofsInTheLeastMemoryDoTheSame) {
+  const Bench bench = BenchOfSynth(14, SynthProfile::kDense);
+  gpu_ = BackendWithLimit(LeastMemoryFor(bench.key));
+  auto resident = gpu_->LoadKey(bench.key);
+  ASSERT_OK(resident);
+  ASSERT_NE(gpu_->DescribePlan(**resident).find("chunks"), std::string::npos);
+  Check(**resident, bench.span(), 20);
 }
 
 }  // namespace

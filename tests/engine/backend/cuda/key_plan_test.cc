@@ -1,5 +1,6 @@
 #include "engine/backend/cuda/key_plan.h"
 
+#include <algorithm>
 #include <string>
 
 #include "engine/base/error_reason.h"
@@ -22,17 +23,34 @@ KeySizes Dense(uint32_t k) {
   const uint32_t n = uint32_t{1} << k;
   KeySizes sizes;
   sizes.bases = {n, n, n, n, n};
-  sizes.key_bytes = size_t{n} * (2 * 4 + 4 * 36 + 48);
-  sizes.proof_bytes = size_t{n} * 32 * 5;
+  sizes.key_bytes = size_t{n} * (2 * 4 + 4 * 36 + 2 * 32);
+  sizes.proof_bytes = size_t{n} * 32 * 4 + 4096;
   return sizes;
 }
 
-KeyPlanner PlannerFor(uint32_t k, uint64_t entries_max = UINT64_MAX) {
-  WorkspaceModel model;
-  model.entries_max = entries_max;
-  auto planner = KeyPlanner::Make(Dense(k), model);
+KeyPlanner PlannerFor(uint32_t k) {
+  auto planner = KeyPlanner::Make(Dense(k), WorkspaceModel());
   EXPECT_OK(planner);
   return *std::move(planner);
+}
+
+// What a plan says that it takes is what its shapes take: nothing is left for a proof to find missing.
+void ExpectBytesOf(const KeyPlan& plan, const KeySizes& sizes) {
+  size_t tables = 0;
+  size_t together = 0;
+  size_t most = 0;
+  for (size_t set = 0; set < kBaseSetCount; ++set) {
+    const auto workspace = WorkspaceModel().BytesFor(static_cast<BaseSetId>(set), plan.msms.shapes[set]);
+    ASSERT_OK(workspace);
+    tables += DeviceAllocationBytes(plan.msms.table_bytes(set));
+    together += *workspace;
+    most = std::max(most, *workspace);
+    EXPECT_EQ(plan.msms.shapes[set].bases, sizes.bases[set]);
+    EXPECT_TRUE(plan.msms.in_turn || plan.msms.shapes[set].chunks == 1);
+  }
+  EXPECT_EQ(plan.key_bytes, sizes.key_bytes + tables);
+  EXPECT_EQ(plan.scratch_bytes, sizes.proof_bytes + (plan.msms.in_turn ? most : together));
+  EXPECT_LE(plan.msms.result_bytes(), kResultBytesMax);
 }
 
 // The plan that a key gets, with the scratch that PlanMemory() found.
@@ -66,20 +84,22 @@ TEST(KeyPlanTest, OnAnEmptyCardEverythingIsResidentAndSeveralProofsAreInFlight) 
   }
 }
 
-TEST(KeyPlanTest, LessRoomMeansASmallerPlanThatNeverPassesIt) {
+TEST(KeyPlanTest, LessRoomMeansASlowerPlanThatNeverPassesIt) {
   const KeyPlanner planner = PlannerFor(20);
-  const KeyPlan fastest = planner.Fastest();
-  const KeyPlan smallest = planner.Smallest();
+  const KeyPlan& fastest = planner.Fastest();
+  const KeyPlan& smallest = planner.Smallest();
   EXPECT_LT(smallest.key_bytes + smallest.scratch_bytes, fastest.key_bytes + fastest.scratch_bytes);
-  size_t last = SIZE_MAX;
+  double last = 0;
   for (size_t room = fastest.key_bytes + fastest.scratch_bytes;
        room >= smallest.key_bytes + smallest.scratch_bytes; room = room * 19 / 20) {
+    SCOPED_TRACE(room);
     const auto plan = planner.Find(
         [&](const KeyPlan& candidate) { return candidate.key_bytes + candidate.scratch_bytes <= room; });
-    ASSERT_TRUE(plan.has_value()) << room;
+    ASSERT_TRUE(plan.has_value());
     EXPECT_LE(plan->key_bytes + plan->scratch_bytes, room);
-    EXPECT_LE(plan->key_bytes + plan->scratch_bytes, last);
-    last = plan->key_bytes + plan->scratch_bytes;
+    EXPECT_GE(plan->seconds, last);
+    ExpectBytesOf(*plan, Dense(20));
+    last = plan->seconds;
   }
 }
 
@@ -95,41 +115,79 @@ TEST(KeyPlanTest, Dense20In4GiBHasFewerMultiples) {
   EXPECT_GE(plan.key_bytes + memory->bytes(), 3 * kGiB) << "room is not wasted";
 }
 
-TEST(KeyPlanTest, Dense20In1GiBIsRefusedWithTheBytesUnlessDigitsComeInChunks) {
-  const KeyPlanner whole = PlannerFor(20);
-  ExpectRefused(PlanMemory("cuda:0", whole, {.limit = kGiB}).status(), whole, kGiB);
-
-  const KeyPlanner chunked = PlannerFor(20, uint64_t{1} << 20);
-  const auto memory = PlanMemory("cuda:0", chunked, {.limit = kGiB});
+TEST(KeyPlanTest, Dense20In1GiBSumsInChunksOneMsmAtATime) {
+  const KeyPlanner planner = PlannerFor(20);
+  const auto memory = PlanMemory("cuda:0", planner, {.limit = kGiB});
   ASSERT_OK(memory);
-  const KeyPlan plan = Loaded(chunked, *memory, kGiB);
+
+  const KeyPlan plan = Loaded(planner, *memory, kGiB);
+  EXPECT_TRUE(plan.msms.in_turn);
   EXPECT_FALSE(plan.msms.is_full());
+  EXPECT_GT(plan.msms.shape(BaseSetId::kH).chunks, 1U);
   EXPECT_LE(plan.key_bytes + memory->bytes(), kGiB);
+  EXPECT_LT(plan.seconds, 3 * planner.Fastest().seconds);
 }
 
 TEST(KeyPlanTest, Dense20In256MiBIsRefusedWithTheBytes) {
-  for (const uint64_t entries_max : {uint64_t{1} << 20, UINT64_MAX}) {
-    const KeyPlanner planner = PlannerFor(20, entries_max);
-    ExpectRefused(PlanMemory("cuda:0", planner, {.limit = 256 * kMiB}).status(), planner, 256 * kMiB);
+  const KeyPlanner planner = PlannerFor(20);
+  // Points, coefficients and vectors alone are more.
+  EXPECT_GT(Dense(20).key_bytes + Dense(20).proof_bytes + (size_t{384} << 20), 256 * kMiB);
+  ExpectRefused(PlanMemory("cuda:0", planner, {.limit = 256 * kMiB}).status(), planner, 256 * kMiB);
+}
+
+// Sizes and limits all over: refused with the bytes, or a plan within the limit that a proof finds room in,
+// and that its key comes back with in its smallest form.
+TEST(KeyPlanTest, WhateverTheSizeAndTheLimitAKeyIsRefusedOrItsProofsFit) {
+  for (uint32_t k = 1; k <= 26; ++k) {
+    const KeyPlanner planner = PlannerFor(k);
+    const KeyPlan& smallest = planner.Smallest();
+    int refused = 0;
+    int held = 0;
+    for (size_t limit = 256 << 10; limit < kH200; limit = limit * 5 / 4) {
+      SCOPED_TRACE(testing::Message() << "2^" << k << " in " << limit);
+      const auto memory = PlanMemory("cuda:0", planner, {.limit = limit});
+      if (!memory.ok()) {
+        ExpectRefused(memory.status(), planner, limit);
+        ++refused;
+        continue;
+      }
+      ++held;
+      const KeyPlan plan = Loaded(planner, *memory, limit);
+      EXPECT_LE(plan.key_bytes + memory->bytes(), limit);
+      EXPECT_LE(plan.scratch_bytes, memory->arena_bytes);
+      ExpectBytesOf(plan, Dense(k));
+      EXPECT_LE(smallest.scratch_bytes, memory->arena_bytes);
+      EXPECT_LE(smallest.key_bytes + memory->bytes(), limit);
+    }
+    EXPECT_GT(held, 0) << k;
+    EXPECT_GT(refused, 0) << k;
   }
 }
 
-TEST(KeyPlanTest, WhateverTheLimitAKeyIsRefusedOrItsProofsFit) {
-  const KeyPlanner planner = PlannerFor(18);
-  for (size_t limit = 64 * kMiB; limit < 8 * kGiB; limit = limit * 11 / 10) {
-    SCOPED_TRACE(limit);
-    const auto memory = PlanMemory("cuda:0", planner, {.limit = limit});
-    if (!memory.ok()) {
-      ExpectRefused(memory.status(), planner, limit);
-      continue;
-    }
-    const KeyPlan plan = Loaded(planner, *memory, limit);
-    EXPECT_LE(plan.key_bytes + memory->bytes(), limit);
-    EXPECT_LE(plan.scratch_bytes, memory->arena_bytes);
-    // It can come back in its smallest form after it had to give way.
-    EXPECT_LE(planner.Smallest().scratch_bytes, memory->arena_bytes);
-    EXPECT_LE(planner.Smallest().key_bytes + memory->bytes(), limit);
-  }
+TEST(KeyPlanTest, TheScratchOfAFurtherKeyLeavesRoomForAKnownOne) {
+  const KeyPlanner known = PlannerFor(20);
+  const KeyPlanner further = PlannerFor(18);
+  const size_t limit = kGiB;
+  const auto first = PlanMemory("cuda:0", known, {.limit = limit});
+  ASSERT_OK(first);
+
+  const auto memory = PlanMemory("cuda:0", further,
+                                 {.limit = limit,
+                                  .resident_bytes = Loaded(known, *first, limit).key_bytes,
+                                  .arena_bytes = first->arena_bytes,
+                                  .key_bytes_min = known.Smallest().key_bytes});
+  ASSERT_OK(memory);
+  EXPECT_LE(known.Smallest().key_bytes + memory->bytes(), limit);
+  EXPECT_LE(Loaded(further, *memory, limit).key_bytes + memory->bytes(), limit);
+
+  // One that needs more scratch than that is refused, and told why.
+  const KeyPlanner larger = PlannerFor(21);
+  const size_t alone = larger.Smallest().key_bytes + larger.Smallest().scratch_bytes;
+  const absl::Status refused =
+      PlanMemory("cuda:0", larger, {.limit = alone, .key_bytes_min = larger.Smallest().key_bytes + 1})
+          .status();
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("another key here needs"));
 }
 
 TEST(KeyPlanTest, ASmallKeyBesideLargeOnesKeepsTheScratchAndTakesWhatIsLeft) {

@@ -1,5 +1,5 @@
 // The memory that an MSM in flight takes, as the kernels cut it on an H200, for planning without a GPU: the
-// digits of all scalars, or of a chunk of them, twice and as much again for the sort; buckets; partial sums.
+// digits of a chunk of the scalars, twice for the sort; buckets; partial sums.
 
 #ifndef PROOFMILL_TESTS_ENGINE_BACKEND_CUDA_WORKSPACE_MODEL_H_
 #define PROOFMILL_TESTS_ENGINE_BACKEND_CUDA_WORKSPACE_MODEL_H_
@@ -21,17 +21,15 @@ class WorkspaceModel final : public WorkspaceSizes {
     if (!error.ok()) return error;
     const bool g2 = id == BaseSetId::kB2;
     const size_t point = g2 ? sizeof(kernels::G2Xyzz) : sizeof(kernels::G1Xyzz);
-    const size_t slices = g2 ? 33'792 : 67'584;
-    const size_t entries = std::min<uint64_t>(shape.entries_max(), entries_max);
+    const uint64_t entries = shape.entries_max();
+    const uint64_t slices = std::min<uint64_t>(g2 ? 67'584 : 135'168, entries / 4 + 1);
     // Sums of groups of eight, and the products that share an inversion.
-    const bool affine = g2 && shape.affine != kernels::MsmAffine::kNever;
-    return entries * (affine ? 48 : 24) + shape.buckets() * (8 + point) + 2 * slices * point +
-           shape.sets() * 512 * point;
+    const bool affine = g2 && shape.affine != kernels::MsmAffine::kNever && entries / 32 >= shape.buckets();
+    return entries * (affine ? 40 : 16) + shape.buckets() * (8 + point) + 2 * slices * point +
+           size_t{512} * shape.sets() * point;
   }
 
   absl::Status error;
-  // Digits that are held at a time.
-  uint64_t entries_max = UINT64_MAX;
 };
 
 }  // namespace proofmill::engine
