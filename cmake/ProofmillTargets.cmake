@@ -6,7 +6,7 @@ function(proofmill_configure target)
     list(APPEND warnings -Werror)
   endif()
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    list(APPEND warnings -Wthread-safety)
+    list(APPEND warnings -Wthread-safety -Wno-sign-conversion)  # GCC's -Wconversion has no signs either
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${warnings}>)
   if(PROOFMILL_SANITIZE)

@@ -1,5 +1,6 @@
 #include "engine/groth16/proof_parts.h"
 
+#include "absl/cleanup/cleanup.h"
 #include "engine/base/secure_memory.h"
 
 namespace proofmill::engine {
@@ -53,17 +54,22 @@ void ProofParts::TakePublicSignals(absl::Span<const Fr> public_signals) {
 //   pi_a = alpha1 + SA + r*delta1, pi_b = beta2 + SB2 + s*delta2, pib1 = beta1 + SB1 + s*delta1,
 //   pi_c = SC + SH + s*pi_a + r*pib1 - r*s*delta1 = SC + SH + s*(alpha1 + SA) + r*(beta1 + SB1) + r*s*delta1.
 void ProofParts::AddAB(const G1Xyzz& a_sum, const G2Xyzz& b2_sum, bool check) {
-  side_.Wait();
   Prepare();
   G1Xyzz a = a_sum + key_.header().alpha1;
   const ScopedWipe wipe(a);
-  const auto multiply = [&] { secrets_.s_times_a = Times(secrets_.blinding.s, a); };
-  const bool beside = side_.Start(multiply);
   secrets_.a = (a + secrets_.r_delta1).ToAffine();
   secrets_.b = (b2_sum + key_.header().beta2 + secrets_.s_delta2).ToAffine();
-  if (check) verification_.SetAB(secrets_.a, secrets_.b);
-  side_.Wait();
-  if (!beside) multiply();
+  const auto beside = [&] {
+    secrets_.s_times_a = Times(secrets_.blinding.s, a);
+    if (check) verification_.CheckGroups(secrets_.a, secrets_.b);
+    WipeThreadTraces();
+  };
+  const bool started = side_.Start(beside);
+  {
+    const absl::Cleanup wait = [this] { side_.Wait(); };
+    if (check) verification_.SetAB(secrets_.a, secrets_.b);
+  }
+  if (!started) beside();
   has_ab_ = true;
 }
 

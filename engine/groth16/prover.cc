@@ -136,15 +136,15 @@ absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& residen
   }
 
   const std::vector<Fr> public_signals = PublicSignals(key, witness);
-  static thread_local SideThread side;
+  static thread_local SideThread preparing, side;
   ProofParts parts(key, blinding, side);
   absl::StatusOr<Groth16Sums> sums = [&] {
     const auto prepare = [&] {
       PrepareParts(parts, public_signals, options.self_check);
       WipeThreadTraces();
     };
-    side.Start(prepare);
-    const absl::Cleanup wait = [] { side.Wait(); };
+    preparing.Start(prepare);
+    const absl::Cleanup wait = [] { preparing.Wait(); };
     return backend.ComputeSums(
         resident, witness,
         {.cancel = options.cancel,

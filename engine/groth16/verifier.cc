@@ -110,9 +110,10 @@ void StagedVerification::SetPublicSignals(absl::Span<const Fr> public_signals) {
   of_signals_ = kernels::MillerLoop(CombineSignals(key_.ic, public_signals), prepared_.gamma2);
 }
 
-void StagedVerification::SetAB(const G1Affine& a, const G2Affine& b) {
+void StagedVerification::SetAB(const G1Affine& a, const G2Affine& b) { of_ab_ = kernels::MillerLoop(-a, b); }
+
+void StagedVerification::CheckGroups(const G1Affine& a, const G2Affine& b) {
   ab_in_groups_ = kernels::IsOnCurve(a) && kernels::IsOnCurve(b) && kernels::IsInG2Subgroup(b);
-  if (ab_in_groups_) of_ab_ = kernels::MillerLoop(-a, b);
 }
 
 bool StagedVerification::Accepts(const G1Affine& c) const {

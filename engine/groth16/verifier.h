@@ -40,8 +40,8 @@ struct PreparedPairings {
 };
 
 // Verify() in steps, for a prover that has the parts of its proof one after the other: what can be checked of
-// a part is checked while the next is made. SetPublicSignals() and SetAB() once each, in any order and on any
-// thread; then Accepts().
+// a part is checked while the next is made. SetPublicSignals(), SetAB() and CheckGroups() once each, in any
+// order and at the same time; then Accepts().
 class StagedVerification {
  public:
   // Both are borrowed.
@@ -50,7 +50,9 @@ class StagedVerification {
 
   // REQUIRES: n_public signals.
   void SetPublicSignals(absl::Span<const kernels::Fr> public_signals);
+  // The share of A and B in the product of pairings, meaningful if CheckGroups() finds them in their groups.
   void SetAB(const kernels::G1Affine& a, const kernels::G2Affine& b);
+  void CheckGroups(const kernels::G1Affine& a, const kernels::G2Affine& b);
   // Whether Verify() accepts the proof with this C.
   bool Accepts(const kernels::G1Affine& c) const;
 

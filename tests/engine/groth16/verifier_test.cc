@@ -45,6 +45,7 @@ class VerifierTest : public testing::Test {
     const PreparedPairings prepared(statement_.vk);
     StagedVerification verification(statement_.vk, prepared);
     verification.SetAB(statement_.proof.a, statement_.proof.b);
+    verification.CheckGroups(statement_.proof.a, statement_.proof.b);
     verification.SetPublicSignals(statement_.signals);
     return verification.Accepts(statement_.proof.c);
   }
