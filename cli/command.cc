@@ -29,6 +29,7 @@ std::string Usage(const CommandInfo& info) {
     absl::StrAppend(&usage, " ", optional && i == 0 ? "[" : "", info.positional[i],
                     optional && i + 1 == info.optional_count ? "]" : "");
   }
+  if (info.repeated) absl::StrAppend(&usage, "...");
   return usage;
 }
 
@@ -39,10 +40,12 @@ absl::StatusOr<ExitCode> ParseAndRun(Command& command, const CommandInfo& info,
   absl::StatusOr<std::vector<std::string>> positional = flags.Parse(args);
   if (!positional.ok()) return positional.status();
   const size_t all = info.positional.size();
-  if (positional->size() != all && positional->size() != all - info.optional_count) {
+  const bool more = info.repeated && positional->size() > all;
+  if (positional->size() != all && positional->size() != all - info.optional_count && !more) {
     const std::string fewer = info.optional_count == 0 ? "" : absl::StrCat(all - info.optional_count, " or ");
-    return absl::InvalidArgumentError(
-        absl::StrCat("expected ", fewer, all, " arguments (", Usage(info), "), got ", positional->size()));
+    return absl::InvalidArgumentError(absl::StrCat("expected ", fewer, all, info.repeated ? " or more" : "",
+                                                   " arguments (", Usage(info), "), got ",
+                                                   positional->size()));
   }
   return command.Run(*positional);
 }

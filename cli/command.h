@@ -35,6 +35,7 @@ struct CommandInfo {
   absl::string_view summary;                  // one line, for the list of commands
   std::vector<absl::string_view> positional;  // names of the positional arguments, in order
   size_t optional_count = 0;                  // of these, the first so many come together or not at all
+  bool repeated = false;                      // the last positional argument may come several times
   absl::string_view description;              // one paragraph or more
   absl::string_view examples;                 // one command a line
 };

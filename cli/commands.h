@@ -32,6 +32,11 @@ std::unique_ptr<Command> MakeClientHealthCommand();
 
 std::unique_ptr<Command> MakeLoadCommand();
 
+std::unique_ptr<Command> MakeWhirProveCommand();
+std::unique_ptr<Command> MakeWhirVerifyCommand();
+std::unique_ptr<Command> MakeWhirBenchCommand();
+std::unique_ptr<Command> MakeWhirCheckVectorCommand();
+
 std::unique_ptr<Command> MakeBenchProveCommand();
 std::unique_ptr<Command> MakeBenchMsmCommand();
 std::unique_ptr<Command> MakeBenchNttCommand();

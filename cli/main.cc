@@ -23,12 +23,13 @@ using Factory = std::unique_ptr<Command> (*)();
 
 // In the order of the help. Names of two words form a group under the first.
 constexpr Factory kFactories[] = {
-    MakeServeCommand,          MakeProveCommand,        MakeVerifyCommand,       MakeVkeyCommand,
-    MakeCalldataCommand,       MakeInspectCommand,      MakeSetupCommand,        MakeSynthCommand,
-    MakeClientProveCommand,    MakeClientSubmitCommand, MakeClientWatchCommand,  MakeClientJobCommand,
-    MakeClientJobsCommand,     MakeClientCancelCommand, MakeClientDeleteCommand, MakeClientVerifyCommand,
-    MakeClientCircuitsCommand, MakeClientStatusCommand, MakeClientHealthCommand, MakeLoadCommand,
-    MakeBenchProveCommand,     MakeBenchMsmCommand,     MakeBenchNttCommand};
+    MakeServeCommand,          MakeProveCommand,        MakeVerifyCommand,         MakeVkeyCommand,
+    MakeCalldataCommand,       MakeInspectCommand,      MakeSetupCommand,          MakeSynthCommand,
+    MakeClientProveCommand,    MakeClientSubmitCommand, MakeClientWatchCommand,    MakeClientJobCommand,
+    MakeClientJobsCommand,     MakeClientCancelCommand, MakeClientDeleteCommand,   MakeClientVerifyCommand,
+    MakeClientCircuitsCommand, MakeClientStatusCommand, MakeClientHealthCommand,   MakeLoadCommand,
+    MakeBenchProveCommand,     MakeBenchMsmCommand,     MakeBenchNttCommand,       MakeWhirProveCommand,
+    MakeWhirVerifyCommand,     MakeWhirBenchCommand,    MakeWhirCheckVectorCommand};
 
 // Lists the commands whose names begin with `prefix`; all of them for an empty one.
 std::string ListCommands(absl::string_view prefix) {
@@ -36,7 +37,7 @@ std::string ListCommands(absl::string_view prefix) {
   for (const Factory make : kFactories) {
     const CommandInfo info = make()->Info();
     if (absl::StartsWith(info.name, prefix)) {
-      absl::StrAppendFormat(&out, "  %-16s  %s\n", info.name, info.summary);
+      absl::StrAppendFormat(&out, "  %-17s  %s\n", info.name, info.summary);
     }
   }
   return out;
@@ -44,7 +45,8 @@ std::string ListCommands(absl::string_view prefix) {
 
 std::string GeneralHelp() {
   return absl::StrCat(
-      "proofmill makes and serves zero-knowledge proofs (Groth16 over BN254, snarkjs formats).\n\n"
+      "proofmill makes and serves zero-knowledge proofs (Groth16 over BN254, snarkjs formats; WHIR over "
+      "BabyBear).\n\n"
       "Usage: proofmill COMMAND [arguments] [flags]\n\nCommands:\n",
       ListCommands(""),
       "\nproofmill COMMAND --help shows a command's flags and examples; proofmill --version the build.\n"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/base/host_buffer.h"
 #include "engine/base/status_macros.h"
 #include "engine/whir/algebra.h"
 #include "engine/whir/proof_bytes.h"
@@ -74,7 +75,7 @@ class Run {
         base_(reinterpret_cast<const uint32_t*>(polynomial.data())),
         log_size_(config.parameters.num_variables),
         f_words_(kD * std::max<size_t>(1, polynomial.size() / 2), kernels::kUninitialised),
-        w_words_(kD * polynomial.size(), kernels::kUninitialised),
+        w_words_(kD * polynomial.size()),
         f_{f_words_.data(), std::max<size_t>(1, polynomial.size() / 2)},
         w_{w_words_.data(), polynomial.size()} {}
 
@@ -253,7 +254,7 @@ class Run {
   bool folded_ = false;
   uint32_t log_size_;  // variables of f that are left
   kernels::SecretScratch<uint32_t> f_words_;
-  kernels::SecretScratch<uint32_t> w_words_;
+  HostBuffer<uint32_t> w_words_;  // public: it depends on points and challenges alone
   const Planes f_;
   const Planes w_;
   Ext sum_{};                              // of f times w over the hypercube

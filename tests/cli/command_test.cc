@@ -23,6 +23,7 @@ class ScriptedCommand final : public Command {
             .summary = "Act",
             .positional = {"A", "B", "C"},
             .optional_count = optional_count,
+            .repeated = repeated,
             .description = "Acts on files.",
             .examples = "proofmill group act a b c\nproofmill group act c"};
   }
@@ -33,6 +34,7 @@ class ScriptedCommand final : public Command {
   }
 
   size_t optional_count = 0;
+  bool repeated = false;
   bool fast = false;
   std::vector<std::string> positional;
   std::function<absl::StatusOr<ExitCode>()> act = [] { return ExitCode::kOk; };
@@ -52,6 +54,16 @@ TEST(RunCommandTest, FlagsAndArgumentsReachTheCommand) {
   EXPECT_EQ(RunAndCapture(command, {"a", "--fast", "b", "c"}), std::make_pair(ExitCode::kOk, std::string()));
   EXPECT_TRUE(command.fast);
   EXPECT_EQ(command.positional, (std::vector<std::string>{"a", "b", "c"}));
+}
+
+TEST(RunCommandTest, TheLastArgumentMayBeRepeatedWhereTheCommandSaysSo) {
+  ScriptedCommand command;
+  EXPECT_EQ(RunAndCapture(command, {"a", "b", "c", "d"}).first, ExitCode::kBadInput);
+  command.repeated = true;
+  EXPECT_EQ(RunAndCapture(command, {"a", "b", "c", "d"}).first, ExitCode::kOk);
+  EXPECT_EQ(command.positional.size(), 4u);
+  EXPECT_THAT(RunAndCapture(command, {"a", "b"}).second, HasSubstr("expected 3 or more arguments"));
+  EXPECT_THAT(CommandHelp(command), HasSubstr("group act A B C..."));
 }
 
 TEST(RunCommandTest, AnErrorIsOneLineAndAnExitCode) {

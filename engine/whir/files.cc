@@ -1,0 +1,111 @@
+#include "engine/whir/files.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "engine/base/status_macros.h"
+#include "engine/formats/file.h"
+#include "engine/formats/json_text.h"
+#include "engine/whir/json_values.h"
+
+namespace proofmill::engine {
+namespace {
+
+using kernels::BabyBear;
+using nlohmann::json;
+
+constexpr size_t kStatementBytesMax = size_t{256} << 20;
+
+json ParametersToJson(const WhirParameters& p) {
+  json folding = {{"constant", p.folding.first}};
+  if (!p.folding.constant) folding = {{"first", p.folding.first}, {"rest", p.folding.rest}};
+  return {{"extension_degree", p.extension_degree},
+          {"constants", ConstantsName(p.constants)},
+          {"num_variables", p.num_variables},
+          {"folding", std::move(folding)},
+          {"log_inv_rate", p.log_inv_rate},
+          {"domain_reduction", p.domain_reduction},
+          {"security_level", p.security_level},
+          {"max_pow_bits", p.max_pow_bits},
+          {"assumption", AssumptionName(p.assumption)},
+          {"num_claims", p.num_claims}};
+}
+
+WhirParameters ParametersWithDefaults(const json& given, size_t claims) {
+  json all = ParametersToJson(WhirParameters{});
+  for (const auto& [name, value] : given.get_ref<const json::object_t&>()) {
+    if (!all.contains(name)) ThrowJsonError(absl::StrCat("parameters: unknown name ", name));
+    all[name] = value;
+  }
+  if (!given.contains("num_variables")) ThrowJsonError("parameters: num_variables is missing");
+  if (!given.contains("num_claims")) all["num_claims"] = claims;
+  if (!given.contains("domain_reduction"))
+    all["domain_reduction"] = std::min(JsonFolding(all["folding"]).first, 3u);
+  return JsonStrictParameters(all);
+}
+
+WhirStatement StatementFrom(const json& file) {
+  const json& claims = file.at("claims");
+  WhirStatement out;
+  out.parameters = ParametersWithDefaults(file.at("parameters"), claims.size());
+  const uint32_t degree = out.parameters.extension_degree;
+  for (const json& claim : claims.get_ref<const json::array_t&>()) {
+    WhirClaim& to = out.claims.emplace_back();
+    to.point = JsonExtElements(claim.at("point"), degree);
+    if (!claim.contains("value")) continue;
+    to.value = JsonElements(claim.at("value"));
+    if (to.value.size() != degree) {
+      ThrowJsonError(absl::StrCat("value: expected ", degree, " coefficients, got ", to.value.size()));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<WhirStatement> ParseWhirStatement(std::string_view text) {
+  PROOFMILL_ASSIGN_OR_RETURN(const json file, ParseJsonText("statement", text, kStatementBytesMax));
+  try {
+    return StatementFrom(file);
+  } catch (const json::exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat("statement: ", error.what()));
+  }
+}
+
+std::string WhirStatementToJson(const WhirStatement& statement) {
+  json claims = json::array();
+  const size_t degree = statement.parameters.extension_degree;
+  for (const WhirClaim& claim : statement.claims) {
+    claims.push_back(
+        {{"point", ExtElementsToJson(claim.point, degree)}, {"value", ElementsToJson(claim.value)}});
+  }
+  const json out = {{"parameters", ParametersToJson(statement.parameters)}, {"claims", std::move(claims)}};
+  return out.dump() + "\n";
+}
+
+absl::StatusOr<SecretBuffer<BabyBear>> ReadWhirPolynomial(const std::string& path, uint32_t num_variables) {
+  static_assert(sizeof(BabyBear) == 4 && std::endian::native == std::endian::little);
+  PROOFMILL_ASSIGN_OR_RETURN(const auto file, RandomAccessFile::Open(path));
+  const uint64_t count = uint64_t{1} << num_variables;
+  if (file->size() != 4 * count) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": polynomial: expected ", 4 * count, " bytes (2^",
+                                                   num_variables, " words), got ", file->size()));
+  }
+  SecretBuffer<BabyBear> values(count);
+  PROOFMILL_RETURN_IF_ERROR(
+      file->ReadAt(0, {reinterpret_cast<uint8_t*>(values.data()), values.size_bytes()}));
+  PROOFMILL_RETURN_IF_ERROR(file->CheckUnchanged());
+  for (uint64_t i = 0; i < count; ++i) {
+    const uint32_t word = values[i].montgomery();  // as it was read
+    if (!BabyBear::IsCanonical(word)) {
+      return absl::InvalidArgumentError(absl::StrCat(path, ": polynomial: word ", i, " is no field element"));
+    }
+    values[i] = BabyBear::FromCanonical(word);
+  }
+  return values;
+}
+
+}  // namespace proofmill::engine
