@@ -13,6 +13,8 @@ cd "${PROJECT_ROOT}"
 
 # Lets a clone in another folder use what an earlier build of the same sources left in the compiler cache.
 export CCACHE_BASEDIR=${CCACHE_BASEDIR:-${PROJECT_ROOT}} CCACHE_NOHASHDIR=1
+# Compilers and clang-tidy take a few per cent less time where their heap lies in large pages.
+COMPILE_ENV=(env GLIBC_TUNABLES=glibc.malloc.hugetlb=1)
 export NINJA_STATUS='[%f/%t %es] '
 
 # record passed|failed|skipped COUNT WHAT: WHAT names the tests, or says what is wrong.
@@ -42,7 +44,7 @@ build_preset() {
     record failed 1 "configure preset ${preset}"
     return 1
   }
-  if ! cmake --build "${folder}" -j "${JOBS}"; then
+  if ! "${COMPILE_ENV[@]}" cmake --build "${folder}" -j "${JOBS}"; then
     record failed 1 "build preset ${preset}"
     return 1
   fi

@@ -27,4 +27,4 @@ tidy_one() {
 export -f tidy_one
 for file in "${files[@]}"; do printf '%s\n' "${file}"; done >"${BUILD_ROOT}/tidy-files"
 check "clang-tidy on ${#files[@]} of ${total} files" \
-  xargs -a "${BUILD_ROOT}/tidy-files" -P "${JOBS}" -I{} bash -c 'tidy_one "$@"' _ "${BUILD_ROOT}/release" {}
+  "${COMPILE_ENV[@]}" xargs -a "${BUILD_ROOT}/tidy-files" -P "${JOBS}" -I{} bash -c 'tidy_one "$@"' _ "${BUILD_ROOT}/release" {}
