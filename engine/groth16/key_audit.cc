@@ -110,7 +110,7 @@ absl::Status CheckHeader(const ZkeyHeader& header) {
 
 bool SameScalars(const RandomCombinations& combinations, const Zkey& zkey, size_t begin, size_t end) {
   const auto joined1 = combinations.CombineJoined(zkey.b1.data(), begin, end);
-  const auto joined2 = RandomCombinations::Join(combinations.Combine(zkey.b2.data(), begin, end));
+  const auto joined2 = combinations.Join(combinations.Combine(zkey.b2.data(), begin, end));
   return SameScalar(joined1.ToAffine(), joined2.ToAffine());
 }
 
@@ -156,7 +156,7 @@ absl::Status CheckB(const Zkey& zkey, const CombinedB& combined) {
         "section 7 (B2), point ", index,
         ": expected a point of order r, got one outside the subgroup: ", PointText(zkey.b2[index])));
   }
-  if (SameScalar(combined.joined1.ToAffine(), RandomCombinations::Join(combined.sums2).ToAffine())) {
+  if (SameScalar(combined.joined1.ToAffine(), combined.combinations->Join(combined.sums2).ToAffine())) {
     return absl::OkStatus();
   }
   return Damaged(

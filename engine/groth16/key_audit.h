@@ -9,10 +9,10 @@
 //      set-up gives infinity there with probability 2^-250, a zeroed section always.
 //   3. beta2, gamma2 and delta2 are in the subgroup of order r (exact test). The points of section 7 are, by
 //      random combinations with an exact test each: see subgroup_check.h; a bad point is missed with
-//      probability at most 2^-78.
+//      probability at most 2^-77.
 //   4. e(delta1, G2) = e(G1, delta2), e(beta1, G2) = e(G1, beta2).
 //   5. B1 and B2 hold the same scalars: the same random combination of both, compared by a pairing; missed
-//      with probability at most 2^-78.
+//      with probability at most 2^-77.
 //   6. A, B1 and B2 are at infinity exactly for the wires that have no coefficient in section 4; a wire with
 //      infinity in C has infinity in A and B too. (Zeroed or shifted sections.)
 //   7. gamma2 differs from delta2. Equal means that nobody contributed to the second phase, and anybody can

@@ -157,15 +157,15 @@ absl::StatusOr<std::shared_ptr<const ProvingKey>> Load(const std::string& path, 
 
 }  // namespace
 
-// Beside the file's own bytes there is at one time: in the audit 64 bytes a wire for sums and 76 for random
-// combinations, with 108 of kernels' scratch for those, and 8 a row; or in regrouping 36 bytes a coefficient
-// and 16 a row; or, when the records of section 4 are gone, a second copy of the largest section.
+// Beside the file's own bytes there is at one time: in the audit 64 bytes a wire for sums, 80 for random
+// combinations and 136 of kernels' scratch for those, 8 a row, and buckets; or in regrouping 36 bytes a
+// coefficient and 16 a row; or, when the records of section 4 are gone, a second copy of the largest section.
 uint64_t KeyLoadBytesMax(const ZkeyHeader& header, uint64_t file_size) {
   const uint64_t wires = header.n_vars;
   const uint64_t rows = header.domain_size;
-  const uint64_t audit = 256 * wires + 8 * rows;
+  const uint64_t audit = 288 * wires + 8 * rows;
   const uint64_t regroup = 36 * header.n_coefs + 16 * rows;
-  return file_size + std::max(audit, regroup) + (uint64_t{4} << 20);
+  return file_size + std::max(audit, regroup) + (uint64_t{12} << 20);
 }
 
 absl::StatusOr<std::shared_ptr<const ProvingKey>> LoadProvingKey(const std::string& path,

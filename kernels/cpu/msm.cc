@@ -269,6 +269,22 @@ class WindowReducer {
   Affine<F>* const points_;
 };
 
+// sums[w] = the sum of window w, for all windows of `digits`.
+template <typename F>
+void SumWindows(const Affine<F>* bases, const MsmScalars& scalars, const MsmTerms& terms,
+                const SignedDigits& digits, Xyzz<F>* sums) {
+  std::fill_n(sums, digits.windows(), Xyzz<F>::Infinity());
+  const RecodedScalars recoded(scalars, terms, digits);
+  for (uint32_t begin = 0; begin < digits.windows();) {
+    const uint32_t end = MsmBuckets::GroupEnd(terms, digits, begin);
+    const MsmBuckets buckets(recoded, terms, begin, end);
+    const ReductionPlan plan(digits.digit_max(), end - begin);
+    BucketSums<F> bucket_sums(bases, buckets, plan.accumulators());
+    WindowReducer<F>(plan, bucket_sums.points()).Reduce(&sums[begin]);
+    begin = end;
+  }
+}
+
 }  // namespace
 
 template <typename F>
@@ -279,25 +295,28 @@ Xyzz<F> Msm(const Affine<F>* bases, const U256* scalars_plain, const uint32_t* i
   if (terms.scalar_bits() == 0) return Xyzz<F>::Infinity();
   const SignedDigits digits(options.window_bits != 0 ? options.window_bits : ChooseWindowBits(terms),
                             terms.scalar_bits());
-  const RecodedScalars recoded(scalars, terms, digits);
-  SecretScratch<Xyzz<F>> sums_of_windows(digits.windows());
-  for (uint32_t begin = 0; begin < digits.windows();) {
-    const uint32_t end = MsmBuckets::GroupEnd(terms, digits, begin);
-    const MsmBuckets buckets(recoded, terms, begin, end);
-    const ReductionPlan plan(digits.digit_max(), end - begin);
-    BucketSums<F> sums(bases, buckets, plan.accumulators());
-    WindowReducer<F>(plan, sums.points()).Reduce(&sums_of_windows[begin]);
-    begin = end;
-  }
+  SecretScratch<Xyzz<F>> sums(digits.windows(), kUninitialised);
+  SumWindows(bases, scalars, terms, digits, sums.data());
   Xyzz<F> out = Xyzz<F>::Infinity();
-  for (size_t w = sums_of_windows.size(); w-- > 0;) {
+  for (size_t w = sums.size(); w-- > 0;) {
     for (uint32_t i = 0; i < digits.window_bits(); ++i) out = out.Double();
-    out += sums_of_windows[w];
+    out += sums[w];
   }
   return out;
 }
 
+template <typename F>
+std::vector<Xyzz<F>> MsmWindowSums(const Affine<F>* bases, const U256* scalars_plain, size_t n,
+                                   uint32_t window_bits, uint32_t scalar_bits) {
+  const MsmScalars scalars{scalars_plain, nullptr, n};
+  const SignedDigits digits(window_bits, scalar_bits);
+  std::vector<Xyzz<F>> sums(digits.windows());
+  SumWindows(bases, scalars, MsmTerms(scalars), digits, sums.data());
+  return sums;
+}
+
 template Xyzz<Fq> Msm(const Affine<Fq>*, const U256*, const uint32_t*, size_t, const MsmOptions&);
 template Xyzz<Fq2> Msm(const Affine<Fq2>*, const U256*, const uint32_t*, size_t, const MsmOptions&);
+template std::vector<Xyzz<Fq2>> MsmWindowSums(const Affine<Fq2>*, const U256*, size_t, uint32_t, uint32_t);
 
 }  // namespace proofmill::kernels

@@ -35,6 +35,16 @@ Xyzz<F> Msm(const Affine<F>* bases, const U256* scalars_plain, const uint32_t* i
 extern template Xyzz<Fq> Msm(const Affine<Fq>*, const U256*, const uint32_t*, size_t, const MsmOptions&);
 extern template Xyzz<Fq2> Msm(const Affine<Fq2>*, const U256*, const uint32_t*, size_t, const MsmOptions&);
 
+// The sums before the last step of Msm(): sums[w] = the sum of d_iw * bases[i], where d_iw is digit w of
+// scalars[i] by SignedDigits(window_bits, scalar_bits) (signed_digits.h), for all its windows. REQUIRES: n <
+// 2^31, every scalar is below 2^scalar_bits, scalar_bits <= 254, 2 <= window_bits <= 22; bases as for Msm().
+template <typename F>
+std::vector<Xyzz<F>> MsmWindowSums(const Affine<F>* bases, const U256* scalars, size_t n,
+                                   uint32_t window_bits, uint32_t scalar_bits);
+
+extern template std::vector<Xyzz<Fq2>> MsmWindowSums(const Affine<Fq2>*, const U256*, size_t, uint32_t,
+                                                     uint32_t);
+
 // Precomputed multiples of one base, for the many multiples that a set-up needs.
 template <typename F>
 class FixedBaseTable {

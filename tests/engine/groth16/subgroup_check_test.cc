@@ -110,7 +110,7 @@ TEST(SubgroupCheckTest, TheJoinedCombinationHasTheSameScalarInBothGroups) {
   ASSERT_OK(combinations);
   const G1Affine joined1 = combinations->CombineJoined(points1.data(), 0, 200).ToAffine();
   const auto same_scalar = [&] {
-    const G2Xyzz joined2 = RandomCombinations::Join(combinations->Combine(points2.data(), 0, 200));
+    const G2Xyzz joined2 = combinations->Join(combinations->Combine(points2.data(), 0, 200));
     const kernels::PairingTerm terms[] = {{joined1, kernels::kG2Generator},
                                           {-kernels::kG1Generator, joined2.ToAffine()}};
     return kernels::PairingProductIsOne(terms, 2);

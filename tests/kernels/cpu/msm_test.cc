@@ -1,6 +1,7 @@
 #include "kernels/cpu/msm.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "gtest/gtest.h"
 #include "kernels/cpu/parallel.h"
+#include "kernels/cpu/signed_digits.h"
 #include "kernels/field/arithmetic.h"
 #include "kernels/field/bn254_fr.h"
 #include "tests/kernels/elements.h"
@@ -161,6 +163,36 @@ TYPED_TEST(MsmTest, AnIndexPicksTheScalarOfEachBase) {
 
   EXPECT_EQ(Msm<TypeParam>(bases.data(), scalars.data(), index.data(), n),
             oracle::Msm(bases.data(), scalars.data(), index.data(), n));
+}
+
+// Only where the audit needs them: over Fq2.
+TEST(MsmWindowSumsTest, AreTheSumsOfTheSignedDigitsOfEachWindow) {
+  constexpr size_t kTerms = 40;
+  Random random(16);
+  std::vector<Affine<Fq2>> bases;
+  for (size_t i = 0; i < kTerms; ++i) {
+    bases.push_back(i % 9 == 4 ? Affine<Fq2>::Infinity() : Multiple<Fq2>(i + 1));
+  }
+  for (const auto& [window_bits, scalar_bits] : {std::pair{13u, 77u}, {7u, 83u}, {5u, 89u}, {4u, 95u}}) {
+    const SignedDigits digits(window_bits, scalar_bits);
+    std::vector<U256> scalars(kTerms);  // the last one stays zero
+    for (size_t i = 0; i + 1 < kTerms; ++i) {
+      scalars[i] = U256{{random(), random() & ((uint64_t{1} << (scalar_bits - 64)) - 1), 0, 0}};
+    }
+
+    const auto sums = MsmWindowSums(bases.data(), scalars.data(), kTerms, window_bits, scalar_bits);
+
+    ASSERT_EQ(sums.size(), digits.windows());
+    for (uint32_t w = 0; w < digits.windows(); ++w) {
+      Xyzz<Fq2> expected = Xyzz<Fq2>::Infinity();
+      for (size_t i = 0; i < kTerms; ++i) {
+        const int32_t digit = digits.Digit(scalars[i], w);
+        const Affine<Fq2> base = digit < 0 ? -bases[i] : bases[i];
+        for (int32_t k = 0; k < std::abs(digit); ++k) expected += base;
+      }
+      EXPECT_EQ(sums[w], expected) << "window " << w << " of " << window_bits << " bits";
+    }
+  }
 }
 
 // More threads than work, fewer, and odd numbers: slices and parts of windows fall differently each time.
