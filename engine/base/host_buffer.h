@@ -65,7 +65,7 @@ class HostBuffer {
   void Release() {
     if (data_ == nullptr) return;
     if constexpr (kSecret) WipeMemory(data_, size_bytes());
-    kernels::FreeLarge(data_);
+    kernels::FreeLarge(data_, size_bytes());
     data_ = nullptr;
     size_ = 0;
   }

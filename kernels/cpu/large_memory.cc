@@ -3,39 +3,139 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <cstdlib>
+#include <mutex>
 #include <new>
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
+#include <vector>
 
 namespace proofmill::kernels {
 namespace {
 
 constexpr size_t kCacheLine = 64;
+constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
+// Smaller blocks are malloc's.
+constexpr size_t kBlockMin = size_t{32} << 10;
+// Larger blocks are not kept.
+constexpr size_t kKeptBlockMax = size_t{32} << 20;
+constexpr size_t kKeptDefault = size_t{64} << 20;
+
+// Blocks of our own would hide overruns and use after free from the address sanitizer.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kOwnBlocks = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr bool kOwnBlocks = false;
+#else
+constexpr bool kOwnBlocks = true;
+#endif
+#else
+constexpr bool kOwnBlocks = true;
+#endif
+
+bool IsBlock(size_t bytes) { return kOwnBlocks && bytes >= kBlockMin; }
+
+// Sizes of blocks: four to a power of two, so that similar arrays can follow each other in one.
+constexpr size_t kSizesPerDoubling = 4;
+size_t SizeNumber(size_t bytes) {
+  const size_t log2 = static_cast<size_t>(std::bit_width(bytes - 1)) - 1;  // of the power of two below
+  const size_t step = (size_t{1} << log2) / kSizesPerDoubling;
+  return log2 * kSizesPerDoubling + (bytes - 1 - (size_t{1} << log2)) / step;
+}
+size_t SizeOf(size_t number) {
+  const size_t base = size_t{1} << (number / kSizesPerDoubling);
+  return base + (number % kSizesPerDoubling + 1) * (base / kSizesPerDoubling);
+}
+constexpr size_t kBytesMax = SIZE_MAX / 4;
+
+void* Map(size_t bytes) {
+  const size_t slack = bytes >= kHugePage ? kHugePage : 0;
+  void* const mapped =
+      mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED) throw std::bad_alloc();
+  if (slack == 0) return mapped;
+  char* const begin = static_cast<char*>(mapped);
+  const size_t before = (kHugePage - reinterpret_cast<uintptr_t>(begin) % kHugePage) % kHugePage;
+  if (before != 0) munmap(begin, before);
+  if (before != slack) munmap(begin + before + bytes, slack - before);
+  // A hint: without huge pages everything works, slower.
+  madvise(begin + before, bytes, MADV_HUGEPAGE);
+  return begin + before;
+}
+
+// Freed blocks by size.
+class KeptBlocks {
+ public:
+  // A block of the given size, or null.
+  void* Take(size_t number) {
+    const std::lock_guard lock(mu_);
+    std::vector<void*>& blocks = blocks_[number];
+    if (blocks.empty()) return nullptr;
+    void* const out = blocks.back();
+    blocks.pop_back();
+    bytes_ -= SizeOf(number);
+    return out;
+  }
+
+  // Whether the block is kept now.
+  bool Put(size_t number, void* block) {
+    const size_t size = SizeOf(number);
+    const std::lock_guard lock(mu_);
+    if (size > kKeptBlockMax || bytes_ + size > bytes_max_) return false;
+    try {
+      blocks_[number].push_back(block);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    bytes_ += size;
+    return true;
+  }
+
+  void SetMax(size_t bytes) {
+    const std::lock_guard lock(mu_);
+    bytes_max_ = bytes;
+  }
+
+ private:
+  std::mutex mu_;
+  std::array<std::vector<void*>, 64 * kSizesPerDoubling> blocks_;
+  size_t bytes_ = 0;
+  size_t bytes_max_ = kKeptDefault;
+};
+
+// Never destroyed: arrays with static storage may be freed after it would be.
+KeptBlocks& Kept() {
+  static KeptBlocks* const kept = new KeptBlocks;
+  return *kept;
+}
 
 }  // namespace
 
 void* AllocateLarge(size_t bytes, size_t alignment) {
-  const bool huge = bytes >= kHugePage;
-  alignment = std::max({alignment, kCacheLine, huge ? kHugePage : 0});
+  if (bytes > kBytesMax) throw std::bad_alloc();
+  if (IsBlock(bytes)) {
+    const size_t number = SizeNumber(bytes);
+    void* const kept = Kept().Take(number);
+    return kept != nullptr ? kept : Map(SizeOf(number));
+  }
   void* memory = nullptr;
-  if (posix_memalign(&memory, alignment, std::max<size_t>(bytes, 1)) != 0) throw std::bad_alloc();
-  // A hint: without huge pages everything works, slower. Whole pages only, so that no neighbour is touched.
-  if (huge) madvise(memory, bytes / kHugePage * kHugePage, MADV_HUGEPAGE);
+  if (posix_memalign(&memory, std::max(alignment, kCacheLine), std::max<size_t>(bytes, 1)) != 0) {
+    throw std::bad_alloc();
+  }
   return memory;
 }
 
-void KeepFreedMemory() {
-#if defined(__GLIBC__)
-  constexpr int kMiB = 1 << 20;
-  mallopt(M_MMAP_THRESHOLD, 32 * kMiB);  // the most that glibc takes
-  mallopt(M_TRIM_THRESHOLD, 256 * kMiB);
-  mallopt(M_TOP_PAD, 4 * kMiB);
-#endif
+void FreeLarge(void* memory, size_t bytes) {
+  if (!IsBlock(bytes)) return std::free(memory);
+  const size_t number = SizeNumber(bytes);
+  if (!Kept().Put(number, memory)) munmap(memory, SizeOf(number));
 }
 
-void FreeLarge(void* memory) { std::free(memory); }
+void SetKeptMemoryMax(size_t bytes) { Kept().SetMax(bytes); }
+
+static_assert(kBlockMin / kSizesPerDoubling >= kPage, "blocks are whole pages");
 
 }  // namespace proofmill::kernels

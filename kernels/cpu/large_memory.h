@@ -1,5 +1,11 @@
-// Memory for arrays that may be large: from 2 MiB on the system is asked for huge pages, because the first
-// touch of 512 small ones costs as much as the work on them.
+// Memory for arrays that may be large, past malloc: blocks of 32 KiB or more come from the system, from 2 MiB
+// on in huge pages, and what is freed is kept for the next block of its size. The first touch of fresh pages
+// costs as much as the work on them, and a proof needs the same scratch again and again; malloc would also
+// fill each block with a pattern, twice, in a process that has its freed memory overwritten (M_PERTURB).
+//
+// Freed blocks keep their contents: wipe secrets first.
+//
+// Thread safety: any thread, any time.
 
 #ifndef PROOFMILL_KERNELS_CPU_LARGE_MEMORY_H_
 #define PROOFMILL_KERNELS_CPU_LARGE_MEMORY_H_
@@ -8,17 +14,15 @@
 
 namespace proofmill::kernels {
 
-// Uninitialised memory, aligned to a cache line at least. Throws std::bad_alloc. Thread safety: any thread.
+// Uninitialised memory, aligned to a cache line at least. Throws std::bad_alloc. REQUIRES: `alignment` is a
+// power of two and at most 4096.
 void* AllocateLarge(size_t bytes, size_t alignment);
 
-// REQUIRES: `memory` is from AllocateLarge(), or null.
-void FreeLarge(void* memory);
+// REQUIRES: `memory` is from AllocateLarge() with the same `bytes`.
+void FreeLarge(void* memory, size_t bytes);
 
-// Makes this process keep up to 256 MiB that it has freed for its next allocations. By default glibc gives
-// large blocks back at once, and a proof, which needs the same scratch again and again, would spend a fifth
-// of its time on page faults. For programs that end when their work is done; call before other threads start.
-// Without glibc it does nothing.
-void KeepFreedMemory();
+// Bounds the bytes of freed blocks that are kept; 64 MiB unless set. What is kept already stays.
+void SetKeptMemoryMax(size_t bytes);
 
 }  // namespace proofmill::kernels
 

@@ -31,7 +31,7 @@ class SecretScratch {
   ~SecretScratch() {
     std::memset(static_cast<void*>(data_), 0, size_ * sizeof(T));
     __asm__ volatile("" : : "r"(data_) : "memory");  // the compiler may not drop the wipe
-    FreeLarge(data_);
+    FreeLarge(data_, size_ * sizeof(T));
   }
   SecretScratch(const SecretScratch&) = delete;
   SecretScratch& operator=(const SecretScratch&) = delete;
