@@ -75,9 +75,8 @@ class RunAdder {
 template <typename F>
 class BucketSums {
  public:
-  // With room for `more` points behind the sums.
-  BucketSums(const Affine<F>* bases, const MsmBuckets& buckets, size_t more)
-      : bases_(bases), buckets_(buckets), sums_(buckets.buckets() + more, kUninitialised) {
+  BucketSums(const Affine<F>* bases, const MsmBuckets& buckets)
+      : bases_(bases), buckets_(buckets), sums_(buckets.buckets(), kUninitialised) {
     const size_t entries = buckets.entry_count();
     const size_t wanted = entries / (8 * CurrentThreads());
     const size_t slice = std::clamp(wanted, kSliceEntriesMin, kSliceEntriesMax<F>);
@@ -94,7 +93,7 @@ class BucketSums {
     SumEdges(edges);
   }
 
-  // The sum of bucket b at place b, then uninitialised points for the use of the caller.
+  // The sum of bucket b at place b.
   Affine<F>* points() { return sums_.data(); }
 
  private:
@@ -171,98 +170,95 @@ class BucketSums {
   SecretScratch<Affine<F>> sums_;
 };
 
-// How the buckets of a group of windows are cut into parts, each with two accumulators behind the buckets.
+// How the buckets of a group of windows are cut into parts of one window each, and parts into tasks.
 struct ReductionPlan {
-  // A part costs some 40 products at its end, a bucket 12; a batch should hide its inversion, some 70.
-  static constexpr size_t kBucketsMin = 32;
-  static constexpr size_t kBucketsMax = 256;
-  static constexpr size_t kPartsPerTaskMin = 64;
-  static constexpr size_t kPartsPerTaskMax = 256;
+  // Each of the log2(buckets) batches of a task costs an inversion, as much as some 60 additions.
+  static constexpr size_t kTaskBucketsMin = 1024;
+  static constexpr size_t kTaskBucketsMax = 16384;
 
-  // REQUIRES: digit_max is a power of two.
-  ReductionPlan(size_t digit_max, size_t windows) : first_accumulator(windows * digit_max) {
-    const size_t tasks_wanted = 2 * CurrentThreads();
-    const size_t wanted = first_accumulator / (tasks_wanted * kPartsPerTaskMin) + 1;
-    buckets_in_part = std::min(digit_max, std::clamp(std::bit_ceil(wanted), kBucketsMin, kBucketsMax));
+  // REQUIRES: digit_max is a power of two, windows > 0.
+  ReductionPlan(size_t digit_max, size_t windows) {
+    const size_t buckets = windows * digit_max;
+    const size_t task_buckets =
+        std::clamp(buckets / (2 * CurrentThreads()), kTaskBucketsMin, kTaskBucketsMax);
+    const size_t tasks = (buckets + task_buckets - 1) / task_buckets;
+    buckets_in_part = std::min(digit_max, std::bit_floor(task_buckets));
     parts_in_window = digit_max / buckets_in_part;
     parts = windows * parts_in_window;
-    parts_in_task = std::clamp((parts + tasks_wanted - 1) / tasks_wanted, kPartsPerTaskMin, kPartsPerTaskMax);
+    parts_in_task = (parts + tasks - 1) / tasks;
   }
 
-  size_t accumulators() const { return 2 * parts; }
-
-  size_t first_accumulator;
   size_t buckets_in_part;  // a power of two
   size_t parts_in_window;
   size_t parts;
   size_t parts_in_task;
 };
 
-// From the sums of buckets to the sums of windows. A part goes down its buckets with two accumulators, the
-// sum of the buckets so far ("running") and the sum of all running sums ("weighted"); the parts of a task go
-// in step, so that each step is a batch of additions.
+// From the sums of buckets to the sums of windows, over the former. A sum of d * (bucket d) is a sum of 2^l *
+// (the sum of the buckets whose number has bit l), and all those sums over the bits of a part share their
+// partial sums: two additions a bucket, in as many batches as there are bits.
 template <typename F>
 class WindowReducer {
  public:
   WindowReducer(const ReductionPlan& plan, Affine<F>* points) : plan_(plan), points_(points) {}
 
-  // sums_of_windows[w] += the sum of (d + 1) * (bucket d of window w).
+  // sums_of_windows[w] = the sum of (d + 1) * (bucket d of window w).
   void Reduce(Xyzz<F>* sums_of_windows) {
     ParallelFor(0, plan_.parts, plan_.parts_in_task, [&](size_t begin, size_t end) { SumParts(begin, end); });
     ParallelFor(0, plan_.parts / plan_.parts_in_window, 1, [&](size_t begin, size_t end) {
-      for (size_t w = begin; w < end; ++w) sums_of_windows[w] += SumOfWindow(w);
+      for (size_t w = begin; w < end; ++w) sums_of_windows[w] = SumOfWindow(w);
     });
   }
 
  private:
-  uint32_t Running(size_t part) const { return static_cast<uint32_t>(plan_.first_accumulator + 2 * part); }
-  uint32_t Weighted(size_t part) const { return Running(part) + 1; }
-
-  void SumParts(size_t begin, size_t end) {
-    PairAdder<F> adder(2 * (end - begin));
-    SecretScratch<PointPair> pairs(2 * (end - begin), kUninitialised);
-    SecretScratch<PointPair> weighted_pairs(end - begin, kUninitialised);
-    std::fill(&points_[Running(begin)], &points_[Running(end)], Affine<F>::Infinity());
-    for (size_t step = 0; step <= plan_.buckets_in_part; ++step) {
-      // The weighted sums take what was running before this step, so they come last in the batch.
-      size_t weighted_count = 0;
-      for (size_t i = begin; step > 0 && i < end; ++i) {
-        if (NeedsAddition(Weighted(i), Running(i))) {
-          weighted_pairs[weighted_count++] = {Weighted(i), Running(i)};
-        }
-      }
+  // Place 0 of a part becomes the sum of its buckets, place 2^l that of those whose number has bit l; other
+  // places become garbage. Before the step of size s, place 0 of each s places holds their sum, and place 2^l
+  // < s the sum of those that have bit l.
+  void SumParts(size_t part_begin, size_t part_end) {
+    const size_t begin = part_begin * plan_.buckets_in_part;
+    const size_t end = part_end * plan_.buckets_in_part;
+    PairAdder<F> adder((end - begin) / 2);
+    SecretScratch<PointPair> pairs((end - begin) / 2, kUninitialised);
+    for (size_t s = 1; s < plan_.buckets_in_part; s *= 2) {
       size_t count = 0;
-      for (size_t i = begin; step < plan_.buckets_in_part && i < end; ++i) {
-        const uint32_t bucket = static_cast<uint32_t>((i + 1) * plan_.buckets_in_part - 1 - step);
-        if (step + 1 < plan_.buckets_in_part) __builtin_prefetch(&points_[bucket - 1]);
-        if (NeedsAddition(Running(i), bucket)) pairs[count++] = {Running(i), bucket};
+      const auto add = [&](size_t place) {
+        if (NeedsAddition(place, place + s)) {
+          pairs[count++] = {static_cast<uint32_t>(place), static_cast<uint32_t>(place + s)};
+        }
+      };
+      for (size_t first = begin; first < end; first += 2 * s) {
+        add(first);  // and place s keeps the sum of those that have bit log2(s)
+        for (size_t bit = 1; bit < s; bit *= 2) add(first + bit);
       }
-      std::copy(weighted_pairs.data(), weighted_pairs.data() + weighted_count, pairs.data() + count);
-      adder.Add(points_, pairs.data(), count + weighted_count);
+      adder.Add(points_, pairs.data(), count);
     }
   }
 
   // Does additions that only copy, or nothing, at once.
-  bool NeedsAddition(uint32_t target, uint32_t other) {
+  bool NeedsAddition(size_t target, size_t other) {
     if (points_[other].IsInfinity()) return false;
     if (!points_[target].IsInfinity()) return true;
     points_[target] = points_[other];
     return false;
   }
 
-  // Part k of a window has weighted its buckets by 1, 2, ... in place of k * buckets_in_part + 1, ... + 2,
-  // ...: that many times its running sum is missing.
+  // Bucket d counts (d + 1) times, and the number of its part is the upper bits of d.
   Xyzz<F> SumOfWindow(size_t window) const {
-    const size_t first = window * plan_.parts_in_window;
-    Xyzz<F> out = Xyzz<F>::Infinity(), above = Xyzz<F>::Infinity(), missing = Xyzz<F>::Infinity();
-    for (size_t k = plan_.parts_in_window; k-- > 0;) {
-      out += points_[Weighted(first + k)];
-      if (k == 0) break;
-      above += points_[Running(first + k)];
-      missing += above;
+    const size_t parts = plan_.parts_in_window;
+    const Affine<F>* const first = points_ + window * parts * plan_.buckets_in_part;
+    const auto at = [&](size_t part, size_t place) -> const Affine<F>& {
+      return first[part * plan_.buckets_in_part + place];
+    };
+    Xyzz<F> all = Xyzz<F>::Infinity(), weighted = Xyzz<F>::Infinity();
+    for (size_t part = parts; part-- > 0;) {
+      weighted += all;
+      all += at(part, 0);
     }
-    for (size_t doubled = 1; doubled < plan_.buckets_in_part; doubled *= 2) missing = missing.Double();
-    return out + missing;
+    for (size_t bit = plan_.buckets_in_part / 2; bit > 0; bit /= 2) {
+      weighted = weighted.Double();
+      for (size_t part = 0; part < parts; ++part) weighted += at(part, bit);
+    }
+    return weighted + all;
   }
 
   const ReductionPlan& plan_;
@@ -273,13 +269,12 @@ class WindowReducer {
 template <typename F>
 void SumWindows(const Affine<F>* bases, const MsmScalars& scalars, const MsmTerms& terms,
                 const SignedDigits& digits, Xyzz<F>* sums) {
-  std::fill_n(sums, digits.windows(), Xyzz<F>::Infinity());
-  const RecodedScalars recoded(scalars, terms, digits);
+  const WindowFields fields(scalars, terms, digits);
   for (uint32_t begin = 0; begin < digits.windows();) {
     const uint32_t end = MsmBuckets::GroupEnd(terms, digits, begin);
-    const MsmBuckets buckets(recoded, terms, begin, end);
+    const MsmBuckets buckets(fields, terms, begin, end);
     const ReductionPlan plan(digits.digit_max(), end - begin);
-    BucketSums<F> bucket_sums(bases, buckets, plan.accumulators());
+    BucketSums<F> bucket_sums(bases, buckets);
     WindowReducer<F>(plan, bucket_sums.points()).Reduce(&sums[begin]);
     begin = end;
   }

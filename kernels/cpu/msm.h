@@ -21,7 +21,7 @@
 namespace proofmill::kernels {
 
 struct MsmOptions {
-  // Bits a window; 0 chooses by the number of scalars. Otherwise 2..22 (tests and measurements).
+  // Bits a window; 0 chooses by the number of scalars. Otherwise 2..16 (tests and measurements).
   uint32_t window_bits = 0;
 };
 
@@ -37,7 +37,7 @@ extern template Xyzz<Fq2> Msm(const Affine<Fq2>*, const U256*, const uint32_t*, 
 
 // The sums before the last step of Msm(): sums[w] = the sum of d_iw * bases[i], where d_iw is digit w of
 // scalars[i] by SignedDigits(window_bits, scalar_bits) (signed_digits.h), for all its windows. REQUIRES: n <
-// 2^31, every scalar is below 2^scalar_bits, scalar_bits <= 254, 2 <= window_bits <= 22; bases as for Msm().
+// 2^31, every scalar is below 2^scalar_bits, scalar_bits <= 254, 2 <= window_bits <= 16; bases as for Msm().
 template <typename F>
 std::vector<Xyzz<F>> MsmWindowSums(const Affine<F>* bases, const U256* scalars, size_t n,
                                    uint32_t window_bits, uint32_t scalar_bits);

@@ -9,7 +9,6 @@ namespace proofmill::kernels {
 namespace {
 
 constexpr size_t kTermsPerChunk = size_t{1} << 14;
-constexpr uint32_t kWindowBitsMax = 18;
 // Bounds on the entries of one group of windows: 256 MiB, or more if threads would be idle; always 32 bits.
 constexpr size_t kGroupEntries = size_t{1} << 26;
 constexpr size_t kGroupEntriesMax = size_t{1} << 31;
@@ -67,7 +66,7 @@ MsmTerms::MsmTerms(const MsmScalars& scalars) : order_(scalars.n, kUninitialised
 uint32_t ChooseWindowBits(const MsmTerms& terms) {
   uint32_t best = 2;
   size_t best_cost = SIZE_MAX;
-  for (uint32_t c = 2; c <= kWindowBitsMax; ++c) {
+  for (uint32_t c = 2; c <= WindowFields::kWindowBitsMax; ++c) {
     const uint32_t windows = terms.scalar_bits() / c + 1;
     const size_t cost = EntriesOf(terms, c, 0, windows) * kProductsPerEntry +
                         windows * ((size_t{1} << (c - 1)) * kProductsPerBucket + kProductsPerWindow);
@@ -92,26 +91,37 @@ uint32_t MsmBuckets::GroupEnd(const MsmTerms& terms, const SignedDigits& digits,
   return window_end;
 }
 
-RecodedScalars::RecodedScalars(const MsmScalars& scalars, const MsmTerms& terms, const SignedDigits& digits)
-    : digits_(digits), recoded_(terms.count(), kUninitialised) {
+WindowFields::WindowFields(const MsmScalars& scalars, const MsmTerms& terms, const SignedDigits& digits)
+    : digits_(digits), fields_(EntriesOf(terms, digits.window_bits(), 0, digits.windows()), kUninitialised) {
+  if (digits.window_bits() > kWindowBitsMax) std::abort();  // a bug of the caller, never of its input
+  begins_[0] = 0;
+  for (uint32_t w = 0; w < digits.windows(); ++w) {
+    begins_[w + 1] = begins_[w] + terms.CountInWindow(w * digits.window_bits());
+  }
   ParallelFor(0, terms.count(), kTermsPerChunk, [&](size_t begin, size_t end) {
-    for (size_t j = begin; j < end; ++j) recoded_[j] = digits.Recode(scalars[terms[j]]);
+    for (size_t j = begin; j < end; ++j) {
+      const U256 recoded = digits.Recode(scalars[terms[j]]);
+      for (uint32_t w = 0; w < digits.windows() && j < begins_[w + 1] - begins_[w]; ++w) {
+        fields_[begins_[w] + j] = static_cast<uint16_t>(digits.FieldOfRecoded(recoded, w));
+      }
+    }
   });
 }
 
 // A counting sort by bucket: count, turn counts into first places, place. A window is one task; in the end
 // the running place of each bucket is its end.
-MsmBuckets::MsmBuckets(const RecodedScalars& scalars, const MsmTerms& terms, uint32_t window_begin,
+MsmBuckets::MsmBuckets(const WindowFields& fields, const MsmTerms& terms, uint32_t window_begin,
                        uint32_t window_end)
-    : ends_(size_t{window_end - window_begin} * scalars.digits().digit_max(), kUninitialised),
-      entries_(EntriesOf(terms, scalars.digits().window_bits(), window_begin, window_end), kUninitialised) {
-  const uint32_t digit_max = scalars.digits().digit_max();
+    : ends_(size_t{window_end - window_begin} * fields.digits().digit_max(), kUninitialised),
+      entries_(EntriesOf(terms, fields.digits().window_bits(), window_begin, window_end), kUninitialised) {
+  const uint32_t digit_max = fields.digits().digit_max();
   const auto for_each_digit = [&](size_t w, const auto& visit) {
     const uint32_t window = static_cast<uint32_t>(w);
     uint32_t* const buckets = ends_.data() + size_t{window - window_begin} * digit_max;
-    const size_t candidates = terms.CountInWindow(window * scalars.digits().window_bits());
+    const size_t candidates = terms.CountInWindow(window * fields.digits().window_bits());
+    const uint16_t* const of_window = fields.OfWindow(window);
     for (size_t j = 0; j < candidates; ++j) {
-      const int32_t digit = scalars.Digit(j, window);
+      const int32_t digit = fields.digits().DigitOfField(of_window[j], window);
       if (digit == 0) continue;
       const uint32_t negative = digit < 0;
       visit(buckets[(negative != 0 ? -digit : digit) - 1], terms[j] << 1 | negative);

@@ -54,26 +54,30 @@ class MsmTerms {
 // The window size that makes the fewest products in the field.
 uint32_t ChooseWindowBits(const MsmTerms& terms);
 
-// The scalars of the terms, in their order, as SignedDigits::Recode() gives them.
-class RecodedScalars {
+// The digits of all terms, window by window: two bytes each, where a scalar has 32 to be read for each
+// window.
+class WindowFields {
  public:
-  RecodedScalars(const MsmScalars& scalars, const MsmTerms& terms, const SignedDigits& digits);
+  static constexpr uint32_t kWindowBitsMax = 16;
 
-  // Digit w of the j-th term.
-  int32_t Digit(size_t j, uint32_t w) const { return digits_.DigitOfRecoded(recoded_[j], w); }
+  // REQUIRES: digits.window_bits() <= kWindowBitsMax.
+  WindowFields(const MsmScalars& scalars, const MsmTerms& terms, const SignedDigits& digits);
+
+  // SignedDigits::FieldOfRecoded() of the j-th term at place j, for the first terms.CountInWindow() terms.
+  const uint16_t* OfWindow(uint32_t w) const { return fields_.data() + begins_[w]; }
   const SignedDigits& digits() const { return digits_; }
 
  private:
   const SignedDigits& digits_;
-  SecretScratch<U256> recoded_;
+  std::array<size_t, MsmTerms::kBitsMax + 2> begins_;
+  SecretScratch<uint16_t> fields_;
 };
 
 // Terms sorted into the buckets of windows [window_begin, window_end). Bucket number (w - window_begin) *
 // digit_max + d - 1 holds the terms whose digit in window w is d or -d.
 class MsmBuckets {
  public:
-  MsmBuckets(const RecodedScalars& scalars, const MsmTerms& terms, uint32_t window_begin,
-             uint32_t window_end);
+  MsmBuckets(const WindowFields& fields, const MsmTerms& terms, uint32_t window_begin, uint32_t window_end);
 
   // A term in a bucket: the number of its base, and whether its digit is negative.
   struct Entry {

@@ -46,16 +46,23 @@ class SignedDigits {
   // Digit w. It is zero if the window begins above bit BitLength(scalar) + 1: the windows below hold every
   // number up to 2^(bit - 1) * (1 - 1 / (2^window_bits - 1)), so shorter scalars do not carry into it.
   int32_t DigitOfRecoded(const U256& recoded, uint32_t w) const {
+    return DigitOfField(FieldOfRecoded(recoded, w), w);
+  }
+  int32_t Digit(const U256& scalar, uint32_t w) const { return DigitOfRecoded(Recode(scalar), w); }
+
+  // The bits of window w in a recoded scalar, below 2^window_bits, and the digit that they stand for.
+  uint32_t FieldOfRecoded(const U256& recoded, uint32_t w) const {
     const uint32_t bit = w * window_bits_;
     const uint32_t limb = bit / 64;
     const uint32_t shift = bit % 64;
     uint64_t field = recoded.limb[limb] >> shift;
     if (shift + window_bits_ > 64 && limb < 3) field |= recoded.limb[limb + 1] << (64 - shift);
-    field &= (uint64_t{1} << window_bits_) - 1;
+    return static_cast<uint32_t>(field & ((uint64_t{1} << window_bits_) - 1));
+  }
+  int32_t DigitOfField(uint32_t field, uint32_t w) const {
     const int32_t offset = w + 1 < windows_ ? static_cast<int32_t>(digit_max()) : 0;
     return static_cast<int32_t>(field) - offset;
   }
-  int32_t Digit(const U256& scalar, uint32_t w) const { return DigitOfRecoded(Recode(scalar), w); }
 
  private:
   const uint32_t window_bits_;
