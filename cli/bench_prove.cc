@@ -107,7 +107,7 @@ class BenchProveCommand final : public Command {
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& positional) override {
     PROOFMILL_RETURN_IF_ERROR(engine::ChooseCpuArithmetic(flags_.cpu_arithmetic));
-    kernels::SetKeptMemoryMax(size_t{256} << 20);  // what is over goes with the process soon
+    kernels::KeepFreedMemory();
     engine::BackendOptions backend_options;
     backend_options.cpu_threads = static_cast<size_t>(flags_.threads);
     backend_options.device_memory_limit = static_cast<size_t>(device_memory_limit_);

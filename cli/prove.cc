@@ -96,7 +96,7 @@ class ProveCommand final : public Command {
   }
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& positional) override {
-    kernels::SetKeptMemoryMax(size_t{256} << 20);  // what is over goes with the process soon
+    kernels::KeepFreedMemory();
     PROOFMILL_RETURN_IF_ERROR(
         CheckOutputPaths({positional[0], positional[1]}, {positional[2], positional[3]}));
     PROOFMILL_RETURN_IF_ERROR(engine::ChooseCpuArithmetic(cpu_arithmetic_));

@@ -22,6 +22,7 @@ constexpr size_t kBlockMin = size_t{32} << 10;
 // Larger blocks are not kept.
 constexpr size_t kKeptBlockMax = size_t{32} << 20;
 constexpr size_t kKeptDefault = size_t{64} << 20;
+constexpr size_t kKeptOnWish = size_t{256} << 20;
 
 // Blocks of our own would hide overruns and use after free from the address sanitizer.
 #if defined(__SANITIZE_ADDRESS__)
@@ -134,7 +135,7 @@ void FreeLarge(void* memory, size_t bytes) {
   if (!Kept().Put(number, memory)) munmap(memory, SizeOf(number));
 }
 
-void SetKeptMemoryMax(size_t bytes) { Kept().SetMax(bytes); }
+void KeepFreedMemory() { Kept().SetMax(kKeptOnWish); }
 
 static_assert(kBlockMin / kSizesPerDoubling >= kPage, "blocks are whole pages");
 
