@@ -21,8 +21,8 @@ void* AllocateLarge(size_t bytes, size_t alignment);
 // REQUIRES: `memory` is from AllocateLarge() with the same `bytes`.
 void FreeLarge(void* memory, size_t bytes);
 
-// Makes this process keep up to 256 MiB of freed blocks, in place of 64. For programs that end when their work
-// is done.
+// Makes this process keep up to 256 MiB of freed blocks, in place of 64. For programs that end when their
+// work is done.
 void KeepFreedMemory();
 
 }  // namespace proofmill::kernels
