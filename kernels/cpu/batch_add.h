@@ -28,9 +28,8 @@ class PairAdder {
  public:
   explicit PairAdder(size_t pairs_max);
 
-  // Does the additions from the last pair to the first; exact for equal, opposite and infinite operands.
-  // REQUIRES: n <= pairs_max; the points are on a curve of odd order; a point is the target of one pair at
-  // most, and then in no other pair except as `other` of later ones, which read its old value.
+  // Exact for equal, opposite and infinite operands. REQUIRES: n <= pairs_max; the points are on a curve of
+  // odd order; no point is in two pairs.
   void Add(Affine<F>* points, const PointPair* pairs, size_t n);
 
  private:

@@ -86,17 +86,5 @@ TYPED_TEST(BatchAddTest, AnyNumberOfPairsIsDone) {
   }
 }
 
-// A chain: the target of each pair is added, as it was before, to the target of the next one.
-TYPED_TEST(BatchAddTest, LaterPairsReadTheOldValuesOfEarlierTargets) {
-  for (const uint32_t n : {2u, 8u, 9u, 20u}) {
-    std::vector<Affine<TypeParam>> points;
-    std::vector<PointPair> pairs;
-    for (uint32_t i = 0; i <= n; ++i) points.push_back(Multiple<TypeParam>(1 + i % 5));
-    pairs.push_back({0, n});
-    for (uint32_t i = 1; i < n; ++i) pairs.push_back({i, i - 1});
-    this->Check(points, pairs);
-  }
-}
-
 }  // namespace
 }  // namespace proofmill::kernels

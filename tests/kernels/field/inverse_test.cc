@@ -1,4 +1,4 @@
-#include "kernels/field/inverse.h"
+#include <vector>
 
 #include "gtest/gtest.h"
 #include "tests/kernels/elements.h"
@@ -11,25 +11,25 @@ class InverseTest : public testing::Test {};
 using Fields = testing::Types<Fr, Fq, Fq2>;
 TYPED_TEST_SUITE(InverseTest, Fields);
 
-TYPED_TEST(InverseTest, AgreesWithFermatOnEdgeAndRandomValues) {
+TYPED_TEST(InverseTest, InvertsEdgeAndRandomValues) {
   Random random(3);
   std::vector<TypeParam> samples = Elements<TypeParam>::Edge();
   for (int i = 0; i < 2000; ++i) samples.push_back(Elements<TypeParam>::Uniform(random));
-  for (const TypeParam& x : samples) ASSERT_EQ(InverseVartime(x), x.Inverse());
+  for (const TypeParam& x : samples) ASSERT_EQ(x.Inverse() * x, x.IsZero() ? x : TypeParam::One());
 }
 
 TYPED_TEST(InverseTest, InvertsSmallNumbersAndPowersOfTwoAndTheirNegatives) {
   TypeParam x = TypeParam::One();
   for (int i = 0; i < 600; ++i) {
-    ASSERT_EQ(InverseVartime(x) * x, TypeParam::One()) << "2^" << i;
-    ASSERT_EQ(InverseVartime(-x) * -x, TypeParam::One()) << "-2^" << i;
+    ASSERT_EQ(x.Inverse() * x, TypeParam::One()) << "2^" << i;
+    ASSERT_EQ((-x).Inverse() * -x, TypeParam::One()) << "-2^" << i;
     x = x.Double();
   }
   TypeParam small = TypeParam::Zero();
-  EXPECT_EQ(InverseVartime(small), TypeParam::Zero());
+  EXPECT_EQ(small.Inverse(), TypeParam::Zero());
   for (int i = 1; i < 300; ++i) {
     small += TypeParam::One();
-    ASSERT_EQ(InverseVartime(small) * small, TypeParam::One()) << i;
+    ASSERT_EQ(small.Inverse() * small, TypeParam::One()) << i;
   }
 }
 
