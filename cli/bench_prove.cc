@@ -75,6 +75,18 @@ ProofRuns Summarise(const std::vector<double>& totals, const std::deque<StageTim
   return out;
 }
 
+// Products in the field that a step makes, for steps where their number follows from the key: one for each
+// coefficient and each row in "gather", and in "ntt" one for each butterfly of the six transforms and each
+// value that they scale, two for each value of h. 0 for others.
+double ProductsOf(const std::string& step, const engine::ProvingKey& key) {
+  const double n = key.domain_size();
+  if (step == "gather") {
+    return static_cast<double>(key.a_matrix().entries() + key.b_matrix().entries()) + n;
+  }
+  if (step == "ntt") return 3 * n * (key.log2_domain() + 1) + 2 * n;
+  return 0;
+}
+
 class BenchProveCommand final : public Command {
  public:
   CommandInfo Info() const override {
@@ -86,8 +98,8 @@ class BenchProveCommand final : public Command {
                 "Proves one witness several times and prints the median, least and greatest time of the "
                 "proof and of each "
                 "step,\nthe step's share of the proof (steps overlap, so shares add up to more than 100 %), "
-                "and the peak "
-                "memory.\nWithout files a synthetic circuit is made first (see `proofmill synth`).",
+                "the products in the\nfield that gather and ntt make a second, and the peak memory.\nWithout "
+                "files a synthetic circuit is made first (see `proofmill synth`).",
             .examples =
                 "proofmill bench prove --log2_domain 16 --profile dense\n"
                 "proofmill bench prove circuit.zkey witness.wtns --runs 9 --json"};
@@ -173,10 +185,12 @@ class BenchProveCommand final : public Command {
 
   std::string Text(const engine::ProvingKey& key, const engine::Groth16Backend& backend,
                    const ProofRuns& runs) const {
-    Table table({"step", "median", "min", "max", "share"});
+    Table table({"step", "median", "min", "max", "share", "muls/s"});
     const auto add = [&](const std::string& name, const RunStats& stats) {
+      const double products = ProductsOf(name, key);
       table.AddRow({name, FormatSeconds(stats.median), FormatSeconds(stats.min), FormatSeconds(stats.max),
-                    absl::StrFormat("%.1f %%", 100 * stats.median / runs.total.median)});
+                    absl::StrFormat("%.1f %%", 100 * stats.median / runs.total.median),
+                    products == 0 ? "" : absl::StrFormat("%.0f M", products / stats.median / 1e6)});
     };
     add("proof", runs.total);
     for (const auto& [name, stats] : runs.stages) add(name, stats);
@@ -192,6 +206,8 @@ class BenchProveCommand final : public Command {
     for (const auto& [name, stats] : runs.stages) {
       stages[name] = ToJson(stats);
       stages[name]["share"] = stats.median / runs.total.median;
+      const double products = ProductsOf(name, key);
+      if (products != 0) stages[name]["muls_per_second"] = products / stats.median;
     }
     const nlohmann::ordered_json out = {{"benchmark", "prove"},
                                         {"log2_domain", key.log2_domain()},

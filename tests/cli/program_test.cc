@@ -247,6 +247,10 @@ TEST_F(ProgramTest, TimingsAndBenchmarksAreTablesAndJson) {
     ASSERT_FALSE(json.is_discarded()) << run.out << run.err;
     EXPECT_EQ(json["benchmark"], words[1]);
     EXPECT_GT(json["peak_memory_bytes"], 0);
+    if (words[1] == "prove") {
+      EXPECT_GT(json["stages"]["gather"]["muls_per_second"], 0);
+      EXPECT_GT(json["stages"]["ntt"]["muls_per_second"], 0);
+    }
   }
 }
 
