@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "engine/base/host_buffer.h"
 #include "engine/base/status_macros.h"
 #include "engine/whir/algebra.h"
+#include "engine/whir/buffer_pool.h"
 #include "engine/whir/proof_bytes.h"
 #include "engine/whir/statement.h"
 #include "engine/whir/verifier.h"
 #include "kernels/cpu/poseidon2_hash.h"
-#include "kernels/cpu/scratch.h"
 #include "kernels/cpu/sumcheck.h"
 
 namespace proofmill::engine {
@@ -35,27 +35,33 @@ class Stage {
   const std::chrono::steady_clock::time_point begin_;
 };
 
-// A committed matrix: its rows, by columns, and the tree over them.
+// A committed matrix: its rows, by columns, and the tree over them. The tree's digests depend on the
+// polynomial, and are what proofs hold anyway.
 class Commitment {
  public:
-  Commitment(size_t width, uint32_t log_height, bool extension)
-      : words_(width << log_height, kernels::kUninitialised),
+  Commitment(BufferPool& pool, size_t width, uint32_t log_height, bool extension)
+      : words_(pool, width << log_height, true),
+        digests_(pool, MerkleTree::DigestCount(log_height) * sizeof(kernels::Digest) / sizeof(uint32_t),
+                 true),
         matrix_{words_.data(), width, log_height},
         extension_(extension) {}
 
   uint32_t* words() { return words_.data(); }
-  void BuildTree(const kernels::Poseidon2Constants<16>& constants) { tree_ = MerkleTree(constants, matrix_); }
-  const kernels::Digest& root() const { return tree_.root(); }
-  bool extension() const { return extension_; }
+  void BuildTree(const kernels::Poseidon2Constants<16>& constants) {
+    tree_.emplace(constants, matrix_, reinterpret_cast<kernels::Digest*>(digests_.data()));
+  }
+  // REQUIRES, as Open(): BuildTree() was called.
+  const kernels::Digest& root() const { return tree_->root(); }
   WhirOpening Open(size_t row) const {
-    return {.extension = extension_, .row = kernels::MatrixRow(matrix_, row), .path = tree_.Path(row)};
+    return {.extension = extension_, .row = kernels::MatrixRow(matrix_, row), .path = tree_->Path(row)};
   }
 
  private:
-  kernels::SecretScratch<uint32_t> words_;
+  BufferPool::Buffer words_;
+  BufferPool::Buffer digests_;
   const kernels::ColumnMatrix matrix_;
   const bool extension_;
-  MerkleTree tree_;
+  std::optional<MerkleTree> tree_;
 };
 
 // One run of the protocol. f is `base_` until it is folded for the first time, `f_` from then on.
@@ -64,8 +70,9 @@ class Run {
  public:
   using Ext = WhirExt<kD>;
 
-  Run(const WhirConfig& config, const kernels::BabyBearNtt& ntt, absl::Span<const BabyBear> polynomial,
-      absl::Span<const WhirClaim> claims, const WhirProver::Options& options, WhirTimes& times)
+  Run(const WhirConfig& config, const kernels::BabyBearNtt& ntt, BufferPool& pool,
+      absl::Span<const BabyBear> polynomial, absl::Span<const WhirClaim> claims,
+      const WhirProver::Options& options, WhirTimes& times)
       : config_(config),
         ntt_(ntt),
         options_(options),
@@ -74,8 +81,9 @@ class Run {
         transcript_(BeginWhirTranscript(config, claims, options.log)),
         base_(reinterpret_cast<const uint32_t*>(polynomial.data())),
         log_size_(config.parameters.num_variables),
-        f_words_(kD * std::max<size_t>(1, polynomial.size() / 2), kernels::kUninitialised),
-        w_words_(kD * polynomial.size()),
+        pool_(pool),
+        f_words_(pool, kD * std::max<size_t>(1, polynomial.size() / 2), true),
+        w_words_(pool, kD * polynomial.size(), false),
         f_{f_words_.data(), std::max<size_t>(1, polynomial.size() / 2)},
         w_{w_words_.data(), polynomial.size()} {}
 
@@ -139,7 +147,7 @@ class Run {
   // Encodes f into 2^log_columns columns as the next commitment and observes its root.
   kernels::Digest Commit(uint32_t log_columns, uint32_t log_height) {
     const size_t planes = folded_ ? kD : 1;
-    next_ = std::make_unique<Commitment>(planes << log_columns, log_height, folded_);
+    next_ = std::make_unique<Commitment>(pool_, planes << log_columns, log_height, folded_);
     {
       const Stage stage(times_.encode);
       const uint32_t* const data = folded_ ? f_.data : base_;
@@ -253,8 +261,9 @@ class Run {
   const uint32_t* const base_;
   bool folded_ = false;
   uint32_t log_size_;  // variables of f that are left
-  kernels::SecretScratch<uint32_t> f_words_;
-  HostBuffer<uint32_t> w_words_;  // public: it depends on points and challenges alone
+  BufferPool& pool_;
+  BufferPool::Buffer f_words_;
+  BufferPool::Buffer w_words_;  // public: it depends on points and challenges alone
   const Planes f_;
   const Planes w_;
   Ext sum_{};                              // of f times w over the hypercube
@@ -296,9 +305,9 @@ absl::StatusOr<WhirProof> WhirProver::Prove(absl::Span<const BabyBear> polynomia
   {
     const Stage stage(times.total);
     if (config_.degree() == 4) {
-      proof = Run<4>(config_, ntt_, polynomial, claims, options, times).Prove(claims);
+      proof = Run<4>(config_, ntt_, pool_, polynomial, claims, options, times).Prove(claims);
     } else {
-      proof = Run<5>(config_, ntt_, polynomial, claims, options, times).Prove(claims);
+      proof = Run<5>(config_, ntt_, pool_, polynomial, claims, options, times).Prove(claims);
     }
   }
   if (options.times != nullptr) *options.times = times;

@@ -2,7 +2,8 @@
 // the number of threads and the arithmetic.
 //
 // A proof is NOT hiding: it reveals values of the polynomial (parameters.h). Working memory that holds the
-// polynomial or its encodings is wiped before it is freed.
+// polynomial or its encodings is wiped after its use. A prover keeps the memory of as many proofs as it made
+// at once.
 //
 // Thread safety: Prove() may be called from several threads at once; each call uses all threads of its
 // current arena.
@@ -18,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/base/cancellation.h"
+#include "engine/whir/buffer_pool.h"
 #include "engine/whir/parameters.h"
 #include "engine/whir/proof.h"
 #include "engine/whir/transcript.h"
@@ -68,6 +70,7 @@ class WhirProver {
  private:
   const WhirConfig config_;
   const kernels::BabyBearNtt ntt_;
+  mutable BufferPool pool_;
 };
 
 // Proves in the strict profile, checks the proof and encodes it.

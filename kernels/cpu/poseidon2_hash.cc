@@ -41,7 +41,7 @@ void HashLeaves(const Poseidon2Constants<16>& constants, const Poseidon2Words& w
               [&](size_t begin, size_t end) { kernels.hash_rows(words, matrix, begin, end, Words(leaves)); });
 }
 
-// Calls `below` and `above` of one layer of nodes.
+// The nodes of a layer over those of the layer below.
 void HashLayer(const Poseidon2Constants<16>& constants, const Poseidon2Words& words, Digest* below,
                Digest* above, size_t count) {
   const BabyBearKernels& kernels = CurrentBabyBearKernels();
@@ -83,10 +83,10 @@ Poseidon2Words ToWords(const Poseidon2Constants<16>& constants) {
   return out;
 }
 
-MerkleTree::MerkleTree(const Poseidon2Constants<16>& constants, const ColumnMatrix& matrix)
-    : log2_height_(matrix.log2_height), digests_((size_t{2} << matrix.log2_height) - 1) {
+MerkleTree::MerkleTree(const Poseidon2Constants<16>& constants, const ColumnMatrix& matrix, Digest* digests)
+    : log2_height_(matrix.log2_height), digests_(digests) {
   const Poseidon2Words words = ToWords(constants);
-  Digest* layer = digests_.data();
+  Digest* layer = digests;
   HashLeaves(constants, words, matrix, layer);
   for (size_t count = (size_t{1} << log2_height_) / 2; count > 0; count /= 2) {
     Digest* const above = layer + 2 * count;
@@ -98,7 +98,7 @@ MerkleTree::MerkleTree(const Poseidon2Constants<16>& constants, const ColumnMatr
 std::vector<Digest> MerkleTree::Path(size_t row) const {
   std::vector<Digest> path;
   path.reserve(log2_height_);
-  const Digest* layer = digests_.data();
+  const Digest* layer = digests_;
   for (size_t count = size_t{1} << log2_height_; count > 1; count /= 2) {
     path.push_back(layer[row ^ 1]);
     layer += count;

@@ -28,15 +28,18 @@ Digest HashNode(const Poseidon2Constants<16>& constants, const Digest& left, con
 // The constants in the form of the kernels.
 Poseidon2Words ToWords(const Poseidon2Constants<16>& constants);
 
-// The digests of all rows of a matrix and of all nodes above them.
+// The digests of all rows of a matrix and of all nodes above them, in memory of the caller's.
 //
 // Thread safety: immutable after construction, which uses all threads of the current arena.
 class MerkleTree {
  public:
-  MerkleTree() = default;
-  MerkleTree(const Poseidon2Constants<16>& constants, const ColumnMatrix& matrix);
+  // The number of digests of a tree over 2^log2_height rows.
+  static constexpr size_t DigestCount(uint32_t log2_height) { return (size_t{2} << log2_height) - 1; }
 
-  const Digest& root() const { return digests_.back(); }
+  // REQUIRES: `digests` has room for DigestCount() of them and outlives this.
+  MerkleTree(const Poseidon2Constants<16>& constants, const ColumnMatrix& matrix, Digest* digests);
+
+  const Digest& root() const { return digests_[DigestCount(log2_height_) - 1]; }
   uint32_t log2_height() const { return log2_height_; }
   // The digest of row `row`.
   const Digest& leaf(size_t row) const { return digests_[row]; }
@@ -44,8 +47,8 @@ class MerkleTree {
   std::vector<Digest> Path(size_t row) const;
 
  private:
-  uint32_t log2_height_ = 0;
-  std::vector<Digest> digests_;  // the leaves, the layer above them, .., the root
+  const uint32_t log2_height_;
+  const Digest* const digests_;  // the leaves, the layer above them, .., the root
 };
 
 // Row `row` of a matrix stored by columns.

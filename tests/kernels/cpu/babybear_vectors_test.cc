@@ -106,7 +106,8 @@ TEST(MerkleTreeTest, HasRootLeavesAndOpeningsOfTheVectors) {
   for (const auto& entry : file.at("base")) {
     const std::vector<BabyBear> rows = ToElements(entry.at("values"));
     const StoredMatrix stored(rows, entry.at("width").get<size_t>());
-    const MerkleTree tree(Benchmark(), stored.matrix());
+    std::vector<Digest> digests(MerkleTree::DigestCount(stored.matrix().log2_height));
+    const MerkleTree tree(Benchmark(), stored.matrix(), digests.data());
     EXPECT_EQ(tree.root(), ToDigest(entry.at("root")));
     for (size_t i = 0; i < entry.at("height").get<size_t>(); ++i) {
       EXPECT_EQ(tree.leaf(i), ToDigest(entry.at("leaf_digests")[i]));
@@ -118,7 +119,8 @@ TEST(MerkleTreeTest, HasRootLeavesAndOpeningsOfTheVectors) {
   }
   for (const auto& entry : file.at("ext4")) {
     const StoredMatrix stored(ToElements(entry.at("values")), 4 * entry.at("width").get<size_t>());
-    const MerkleTree tree(Benchmark(), stored.matrix());
+    std::vector<Digest> digests(MerkleTree::DigestCount(stored.matrix().log2_height));
+    const MerkleTree tree(Benchmark(), stored.matrix(), digests.data());
     const auto row = entry.at("opening_index").get<size_t>();
     EXPECT_EQ(tree.root(), ToDigest(entry.at("root")));
     EXPECT_EQ(MatrixRow(stored.matrix(), row), ToElements(entry.at("row")));
@@ -132,7 +134,8 @@ TEST(MerkleTreeTest, HashesAnyShapeAsTheScalarCode) {
       std::vector<BabyBear> rows;
       for (const uint32_t word : RandomWords(width, width << log2_height)) rows.push_back(Element(word));
       const StoredMatrix stored(rows, width);
-      const MerkleTree tree(Benchmark(), stored.matrix());
+      std::vector<Digest> digests(MerkleTree::DigestCount(log2_height));
+      const MerkleTree tree(Benchmark(), stored.matrix(), digests.data());
 
       std::vector<Digest> layer;
       for (size_t i = 0; i < size_t{1} << log2_height; ++i) {
