@@ -47,6 +47,13 @@ inline constexpr uint32_t kGroupEntries = 8;
 // all sizes.
 enum class MsmAffine : uint8_t { kWhereFaster, kNever, kAlways };
 
+// Whether the list of digits is of fixed length, with a place for every digit, zeros included: they are
+// sorted to the end, and the host need not learn how many there are. Where lists are short, never, or always.
+// Short ones have at most kMsmPaddedEntriesMax entries, as 2^16 bases in windows of 15 bits: sorting so many
+// zeros takes about as long as the host takes to learn a length and to enqueue what comes next.
+enum class MsmPadding : uint8_t { kWhereShort, kNever, kAlways };
+inline constexpr uint32_t kMsmPaddedEntriesMax = uint32_t{5} << 18;
+
 // How one base set is summed. REQUIRES: kMsmWindowBitsMin <= window_bits <= 24, 1 <= tables, tables * bases <
 // 2^31, entries_max() < 2^32, 1 <= chunks.
 struct MsmShape {
@@ -55,6 +62,7 @@ struct MsmShape {
   uint32_t tables = 1;       // resident multiples a base, the base itself included
   MsmAffine affine = MsmAffine::kWhereFaster;
   uint32_t chunks = 1;  // in which the bases are summed
+  MsmPadding padding = MsmPadding::kWhereShort;
 
   // Digits a scalar: 254 bits and a carry.
   PROOFMILL_HD constexpr uint32_t windows() const { return (255 + window_bits - 1) / window_bits; }
@@ -84,6 +92,10 @@ struct MsmShape {
   }
   // Of one chunk.
   PROOFMILL_HD constexpr uint64_t entries_max() const { return uint64_t{windows()} * chunk_bases(); }
+  PROOFMILL_HD constexpr bool is_padded() const {
+    if (padding != MsmPadding::kWhereShort) return padding == MsmPadding::kAlways;
+    return entries_max() <= kMsmPaddedEntriesMax;
+  }
   // Groups that so many entries can make: every bucket may end in a short one.
   PROOFMILL_HD constexpr uint64_t groups(uint64_t entries) const {
     const uint64_t used_buckets = entries < buckets() ? entries : buckets();
@@ -94,16 +106,17 @@ struct MsmShape {
 // Device memory of one MSM in flight, by part. F is Fq or Fq2.
 template <typename F>
 struct MsmWorkspace {
-  uint32_t* keys = nullptr;            // entries_max
-  uint32_t* values = nullptr;          // entries_max
-  uint32_t* keys_spare = nullptr;      // entries_max: what the sort moves keys and values to and fro
-  uint32_t* values_spare = nullptr;    // entries_max
+  uint32_t* keys = nullptr;          // entries_max
+  uint32_t* values = nullptr;        // entries_max
+  uint32_t* keys_spare = nullptr;    // entries_max: what the sort moves keys and values to and fro
+  uint32_t* values_spare = nullptr;  // entries_max
+  // From counters to buckets the parts follow one another, so that one call sets them to zero.
   uint32_t* counters = nullptr;        // 4: entries, medium buckets, large buckets, groups
   uint32_t* bucket_begin = nullptr;    // buckets
   uint32_t* bucket_end = nullptr;      // buckets
+  Xyzz<F>* buckets = nullptr;          // buckets
   uint32_t* medium_buckets = nullptr;  // as many as slices allow
   uint32_t* large_buckets = nullptr;   // as many as slices allow
-  Xyzz<F>* buckets = nullptr;          // buckets
   Xyzz<F>* partials = nullptr;         // two for each slice that a list can be cut in
   Xyzz<F>* large_partials = nullptr;   // 16 for each entry of large_buckets
   Xyzz<F>* line_sums = nullptr;        // sets * (rows + columns)
@@ -136,15 +149,16 @@ cudaError_t MsmCutWorkspace(const MsmShape& shape, uint32_t slices_max, void* me
                             MsmWorkspace<F>* workspace);
 
 // Writes the (bucket, multiple) list of all nonzero digits of chunk `chunk` to keys and values in any order,
-// and its length to counters[0]. scalars: plain, below r; scalar of base i is scalars[index[i]], or
-// scalars[i] where index is null.
+// and its length to counters[0]; where shape.is_padded(), a list of all digits, and no length. scalars:
+// plain, below r; scalar of base i is scalars[index[i]], or scalars[i] where index is null.
 template <typename F>
 cudaError_t LaunchMsmDigits(const MsmShape& shape, uint32_t chunk, const U256* scalars, const uint32_t* index,
                             const MsmWorkspace<F>& workspace, cudaStream_t stream);
 
 // Sorts the list that LaunchMsmDigits made of `chunk` and adds it to the buckets, which chunk 0 empties
-// first. `entries` is counters[0] as read back by the host, at most entries_max. tables: tables * bases
-// points, multiple t of base i at t * bases + i. REQUIRES: the chunks come in order.
+// first. `entries` is counters[0] as read back by the host, at most entries_max; not used where
+// shape.is_padded(). tables: tables * bases points, multiple t of base i at t * bases + i. REQUIRES: the
+// chunks come in order.
 template <typename F>
 cudaError_t LaunchMsmBuckets(const MsmShape& shape, uint32_t chunk, const Affine<F>* tables, uint32_t entries,
                              const MsmWorkspace<F>& workspace, cudaStream_t stream);

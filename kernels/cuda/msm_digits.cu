@@ -13,6 +13,37 @@ namespace {
 constexpr uint32_t kThreadsPerBlock = 256;
 constexpr uint32_t kNegativeBit = uint32_t{1} << 31;
 
+// Calls visit(set, table, |digit|, negative) for every digit of a scalar, the zero ones too, so that the
+// lanes of a warp stay together.
+template <typename Visit>
+__device__ __forceinline__ void VisitDigits(const MsmShape& shape, U256 rest, Visit visit) {
+  const uint32_t c = shape.window_bits;
+  const uint32_t mask = (uint32_t{1} << c) - 1;
+  const uint32_t half = uint32_t{1} << (c - 1);
+  const uint32_t sets = shape.sets();
+  uint32_t carry = 0;
+  uint32_t set = 0;
+  uint32_t table = 0;
+  for (uint32_t j = 0; j < shape.windows(); ++j) {
+    const uint32_t digit = (static_cast<uint32_t>(rest.limb[0]) & mask) + carry;
+    rest.limb[0] = (rest.limb[0] >> c) | (rest.limb[1] << (64 - c));
+    rest.limb[1] = (rest.limb[1] >> c) | (rest.limb[2] << (64 - c));
+    rest.limb[2] = (rest.limb[2] >> c) | (rest.limb[3] << (64 - c));
+    rest.limb[3] >>= c;
+    carry = digit > half ? 1 : 0;
+    visit(set, table, carry != 0 ? (uint32_t{1} << c) - digit : digit, carry != 0);
+    if (++set == sets) {
+      set = 0;
+      ++table;
+    }
+  }
+}
+
+__device__ __forceinline__ uint32_t ValueOf(const MsmShape& shape, uint32_t base, uint32_t table,
+                                            bool negative) {
+  return (table * shape.bases + base) | (negative ? kNegativeBit : 0);
+}
+
 // One thread recodes one scalar twice: first it counts its nonzero digits, so that the block reserves room
 // with one atomic addition, then it writes them. A warp writes window by window, its nonzero digits side by
 // side. Entries of a block are together but in no order; the sort comes after.
@@ -26,37 +57,11 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   if (threadIdx.x == 0) block_count = 0;
   __syncthreads();
 
-  const uint32_t c = shape.window_bits;
-  const uint32_t mask = (uint32_t{1} << c) - 1;
-  const uint32_t half = uint32_t{1} << (c - 1);
-  const uint32_t sets = shape.sets();
   U256 scalar;
   if (i < end) scalar = scalars[index == nullptr ? i : index[i]];
-
-  // Calls visit(set, table, |digit|, negative) for every digit, the zero ones too, so that the lanes stay
-  // together.
-  const auto recode = [&](auto visit) {
-    U256 rest = scalar;
-    uint32_t carry = 0;
-    uint32_t set = 0;
-    uint32_t table = 0;
-    for (uint32_t j = 0; j < shape.windows(); ++j) {
-      const uint32_t digit = (static_cast<uint32_t>(rest.limb[0]) & mask) + carry;
-      rest.limb[0] = (rest.limb[0] >> c) | (rest.limb[1] << (64 - c));
-      rest.limb[1] = (rest.limb[1] >> c) | (rest.limb[2] << (64 - c));
-      rest.limb[2] = (rest.limb[2] >> c) | (rest.limb[3] << (64 - c));
-      rest.limb[3] >>= c;
-      carry = digit > half ? 1 : 0;
-      visit(set, table, carry != 0 ? (uint32_t{1} << c) - digit : digit, carry != 0);
-      if (++set == sets) {
-        set = 0;
-        ++table;
-      }
-    }
-  };
-
   uint32_t count = 0;
-  recode([&](uint32_t, uint32_t, uint32_t magnitude, bool) { count += magnitude != 0 ? 1 : 0; });
+  VisitDigits(shape, scalar,
+              [&](uint32_t, uint32_t, uint32_t magnitude, bool) { count += magnitude != 0 ? 1 : 0; });
   const uint32_t warp_count = __reduce_add_sync(0xffffffffu, count);
   uint32_t place = 0;
   if (lane == 0 && warp_count != 0) place = atomicAdd(&block_count, warp_count);
@@ -64,24 +69,50 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   if (threadIdx.x == 0) block_begin = block_count != 0 ? atomicAdd(entry_count, block_count) : 0;
   __syncthreads();
   place = __shfl_sync(0xffffffffu, place, 0) + block_begin;
-  recode([&](uint32_t set, uint32_t table, uint32_t magnitude, bool negative) {
+  VisitDigits(shape, scalar, [&](uint32_t set, uint32_t table, uint32_t magnitude, bool negative) {
     const uint32_t nonzero = __ballot_sync(0xffffffffu, magnitude != 0);
     if (magnitude != 0) {
       const uint32_t at = place + __popc(nonzero & ((1u << lane) - 1));
-      entries.keys[at] = set * half + magnitude - 1;
-      entries.values[at] = (table * shape.bases + i) | (negative ? kNegativeBit : 0);
+      entries.keys[at] = set * shape.set_buckets() + magnitude - 1;
+      entries.values[at] = ValueOf(shape, i, table, negative);
     }
     place += __popc(nonzero);
   });
 }
 
-// First and last place of each bucket in the sorted list; buckets without entries keep begin = end = 0.
-__global__ void FindBuckets(const uint32_t* keys, uint32_t entries, uint32_t* begin, uint32_t* end) {
+// One thread a scalar: digit j of base i goes to place j * bases + i of the chunk, zeros as the bucket after
+// the last.
+__global__ void __launch_bounds__(kThreadsPerBlock)
+    RecodeScalarsPadded(MsmShape shape, uint32_t first, uint32_t end, const U256* scalars,
+                        const uint32_t* index, MsmEntries entries) {
+  const uint32_t i = first + blockIdx.x * kThreadsPerBlock + threadIdx.x;
+  if (i >= end) return;
+  uint32_t at = i - first;
+  VisitDigits(shape, scalars[index == nullptr ? i : index[i]],
+              [&](uint32_t set, uint32_t table, uint32_t magnitude, bool negative) {
+                entries.keys[at] =
+                    magnitude != 0 ? set * shape.set_buckets() + magnitude - 1 : shape.buckets();
+                entries.values[at] = ValueOf(shape, i, table, negative);
+                at += end - first;
+              });
+}
+
+// First and last place of each bucket in the sorted list; buckets without entries keep begin = end = 0. The
+// thread at the last entry with a bucket, or at the first of all where none has one, tells their number.
+__global__ void FindBuckets(const uint32_t* keys, uint32_t entries, uint32_t buckets, uint32_t* begin,
+                            uint32_t* end, uint32_t* count) {
   const uint32_t stride = gridDim.x * blockDim.x;
-  for (uint32_t i = blockIdx.x * blockDim.x + threadIdx.x; i < entries; i += stride) {
+  for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < entries; i += stride) {
     const uint32_t key = keys[i];
-    if (i == 0 || keys[i - 1] != key) begin[key] = i;
-    if (i + 1 == entries || keys[i + 1] != key) end[key] = i + 1;
+    if (key >= buckets) {
+      if (i == 0) *count = 0;
+      return;
+    }
+    const auto place = static_cast<uint32_t>(i);
+    if (i == 0 || keys[i - 1] != key) begin[key] = place;
+    const uint32_t next = i + 1 < entries ? keys[i + 1] : buckets;
+    if (next != key) end[key] = place + 1;
+    if (next >= buckets) *count = place + 1;
   }
 }
 
@@ -101,9 +132,10 @@ __global__ void EndGroups(uint32_t buckets, MsmGroups groups) {
 }
 
 // One thread an entry: the first of each group describes it.
-__global__ void DescribeGroups(const uint32_t* keys, uint32_t entries, const uint32_t* bucket_begin,
+__global__ void DescribeGroups(const uint32_t* keys, const uint32_t* count, const uint32_t* bucket_begin,
                                const uint32_t* bucket_end, MsmGroups groups) {
   const uint32_t stride = gridDim.x * blockDim.x;
+  const uint32_t entries = *count;
   for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < entries; i += stride) {
     const uint32_t key = keys[i];
     const uint32_t place = static_cast<uint32_t>(i) - bucket_begin[key];
@@ -115,9 +147,11 @@ __global__ void DescribeGroups(const uint32_t* keys, uint32_t entries, const uin
   }
 }
 
+// Of the numbers of all buckets, and of the one that padding has.
 int SortBits(const MsmShape& shape) {
+  const uint64_t keys = uint64_t{shape.buckets()} + (shape.is_padded() ? 1 : 0);
   int bits = 1;
-  while (bits < 32 && (uint64_t{1} << bits) < shape.buckets()) ++bits;
+  while (bits < 32 && (uint64_t{1} << bits) < keys) ++bits;
   return bits;
 }
 
@@ -126,12 +160,18 @@ int SortBits(const MsmShape& shape) {
 cudaError_t LaunchRecodeScalars(const MsmShape& shape, uint32_t chunk, const U256* scalars,
                                 const uint32_t* index, const MsmEntries& entries, uint32_t* count,
                                 cudaStream_t stream) {
-  if (cudaError_t error = cudaMemsetAsync(count, 0, sizeof(uint32_t), stream); error != cudaSuccess)
-    return error;
   const uint32_t bases = shape.bases_of(chunk);
-  if (bases == 0) return cudaSuccess;
   const uint32_t first = chunk * shape.chunk_bases();
   const uint32_t blocks = (bases + kThreadsPerBlock - 1) / kThreadsPerBlock;
+  if (shape.is_padded()) {
+    if (bases == 0) return cudaSuccess;
+    RecodeScalarsPadded<<<blocks, kThreadsPerBlock, 0, stream>>>(shape, first, first + bases, scalars, index,
+                                                                 entries);
+    return cudaGetLastError();
+  }
+  if (cudaError_t error = cudaMemsetAsync(count, 0, sizeof(uint32_t), stream); error != cudaSuccess)
+    return error;
+  if (bases == 0) return cudaSuccess;
   RecodeScalars<<<blocks, kThreadsPerBlock, 0, stream>>>(shape, first, first + bases, scalars, index, entries,
                                                          count);
   return cudaGetLastError();
@@ -167,16 +207,16 @@ cudaError_t LaunchMsmSort(const MsmShape& shape, const MsmEntries& list, const M
   return cudaSuccess;
 }
 
-cudaError_t LaunchFindBuckets(const uint32_t* keys_sorted, uint32_t entries, uint32_t* begin, uint32_t* end,
-                              cudaStream_t stream) {
+cudaError_t LaunchFindBuckets(const uint32_t* keys_sorted, uint32_t entries, uint32_t buckets,
+                              uint32_t* begin, uint32_t* end, uint32_t* count, cudaStream_t stream) {
   const uint32_t blocks = std::min<uint32_t>((entries + kThreadsPerBlock - 1) / kThreadsPerBlock, 4096);
-  FindBuckets<<<blocks, kThreadsPerBlock, 0, stream>>>(keys_sorted, entries, begin, end);
+  FindBuckets<<<blocks, kThreadsPerBlock, 0, stream>>>(keys_sorted, entries, buckets, begin, end, count);
   return cudaGetLastError();
 }
 
 cudaError_t LaunchMsmGroups(const MsmShape& shape, const uint32_t* keys_sorted, uint32_t entries,
-                            const uint32_t* bucket_begin, const uint32_t* bucket_end, const MsmGroups& groups,
-                            void* temp, size_t temp_bytes, cudaStream_t stream) {
+                            const uint32_t* count, const uint32_t* bucket_begin, const uint32_t* bucket_end,
+                            const MsmGroups& groups, void* temp, size_t temp_bytes, cudaStream_t stream) {
   const uint32_t buckets = shape.buckets();
   const uint32_t bucket_blocks = (buckets + kThreadsPerBlock - 1) / kThreadsPerBlock;
   CountGroups<<<bucket_blocks, kThreadsPerBlock, 0, stream>>>(bucket_begin, bucket_end, buckets, groups.end);
@@ -186,7 +226,7 @@ cudaError_t LaunchMsmGroups(const MsmShape& shape, const uint32_t* keys_sorted, 
     return error;
   EndGroups<<<bucket_blocks, kThreadsPerBlock, 0, stream>>>(buckets, groups);
   const uint32_t blocks = std::min<uint32_t>((entries + kThreadsPerBlock - 1) / kThreadsPerBlock, 8192);
-  DescribeGroups<<<blocks, kThreadsPerBlock, 0, stream>>>(keys_sorted, entries, bucket_begin, bucket_end,
+  DescribeGroups<<<blocks, kThreadsPerBlock, 0, stream>>>(keys_sorted, count, bucket_begin, bucket_end,
                                                           groups);
   return cudaGetLastError();
 }

@@ -25,6 +25,23 @@ constexpr uint32_t kMediumBucketSlices = 512;
 constexpr uint32_t kLargeBucketParts = 16;
 constexpr uint32_t kBitSumsMax = 32;
 
+// How a list sorted by bucket is cut, one slice a thread.
+struct Slicing {
+  const uint32_t* entries;  // of the list
+  uint32_t slices_max;
+
+  // Entries a slice. Two waves of slices even out unequal ones; short slices are not worth it, since every
+  // border may cost an addition.
+  __device__ uint32_t Length() const {
+    const auto divide = [](uint32_t a, uint32_t b) { return (a + b - 1) / b; };
+    const uint32_t one_wave = divide(*entries, slices_max / kSliceWaves);
+    const uint32_t wanted = one_wave < kSliceEntriesWanted ? one_wave : kSliceEntriesWanted;
+    const uint32_t least = wanted > kSliceEntriesMin ? wanted : kSliceEntriesMin;
+    const uint32_t two_waves = divide(*entries, slices_max);
+    return two_waves > least ? two_waves : least;
+  }
+};
+
 // Buckets that MergeBuckets leaves to others. counts: medium, large.
 struct BucketLists {
   uint32_t* medium;
@@ -68,9 +85,7 @@ struct SortedEntries {
   const uint32_t* keys;
   const uint32_t* values;
   const Affine<F>* tables;
-  uint32_t count;
 
-  __device__ uint32_t size() const { return count; }
   __device__ Term<F> operator[](uint32_t i) const {
     const uint32_t value = values[i];
     return {LoadWide(&tables[value & kValueMask]), value > kValueMask};
@@ -82,22 +97,21 @@ template <typename F>
 struct GroupSums {
   const uint32_t* keys;
   const Affine<F>* sums;
-  const uint32_t* count;
 
-  __device__ uint32_t size() const { return *count; }
   __device__ Term<F> operator[](uint32_t i) const { return {LoadWide(&sums[i]), false}; }
 };
 
-// Thread s adds up entries [s*slice, (s+1)*slice) of a list sorted by bucket, one mixed addition each. A
+// Thread s adds up slice s of a list sorted by bucket, one mixed addition an entry. A
 // bucket that lies within the slice is final. Of a bucket that began in an earlier slice the sum goes to
 // partials[2s], of one that began here and goes on, to partials[2s + 1]. A bucket that begins here begins
 // with what is in it already where `add_to_buckets` says so. The next point is fetched before the current one
 // is added, to hide the latency of the gather.
 template <typename F, typename List>
 __global__ void __launch_bounds__(kAccumulateThreads, sizeof(F) == 32 ? 4 : 2)
-    AccumulateSlices(List list, uint32_t slice, bool add_to_buckets, Xyzz<F>* buckets, Xyzz<F>* partials) {
+    AccumulateSlices(List list, Slicing slicing, bool add_to_buckets, Xyzz<F>* buckets, Xyzz<F>* partials) {
   const uint32_t s = blockIdx.x * kAccumulateThreads + threadIdx.x;
-  const uint32_t entries = list.size();
+  const uint32_t entries = *slicing.entries;
+  const uint32_t slice = slicing.Length();
   const uint64_t begin = uint64_t{s} * slice;
   if (begin >= entries) return;
   const uint32_t end = static_cast<uint32_t>(begin + slice < entries ? begin + slice : entries);
@@ -133,9 +147,10 @@ __device__ Xyzz<F> Partial(const Xyzz<F>* partials, uint32_t first_slice, uint32
 template <typename F>
 __global__ void __launch_bounds__(kMergeThreads)
     MergeBuckets(const uint32_t* bucket_begin, const uint32_t* bucket_end, uint32_t bucket_count,
-                 uint32_t slice, const Xyzz<F>* partials, Xyzz<F>* buckets, BucketLists lists) {
+                 Slicing slicing, const Xyzz<F>* partials, Xyzz<F>* buckets, BucketLists lists) {
   const uint32_t b = blockIdx.x * kMergeThreads + threadIdx.x;
   if (b >= bucket_count || bucket_begin[b] == bucket_end[b]) return;
+  const uint32_t slice = slicing.Length();
   const uint32_t first = bucket_begin[b] / slice;
   const uint32_t count = (bucket_end[b] - 1) / slice - first + 1;
   if (count == 1) return;
@@ -168,11 +183,12 @@ __device__ Xyzz<F> WarpSum(Xyzz<F> sum, SharedPoints<F, 16>& shared) {
 // One warp a medium bucket.
 template <typename F>
 __global__ void __launch_bounds__(kMergeThreads)
-    SumMediumBuckets(const uint32_t* bucket_begin, const uint32_t* bucket_end, uint32_t slice,
+    SumMediumBuckets(const uint32_t* bucket_begin, const uint32_t* bucket_end, Slicing slicing,
                      const Xyzz<F>* partials, BucketLists lists, Xyzz<F>* buckets) {
   __shared__ SharedPoints<F, 16> shared[kMergeThreads / 32];
   const uint32_t warp = threadIdx.x / 32;
   const uint32_t lane = threadIdx.x % 32;
+  const uint32_t slice = slicing.Length();
   for (uint32_t m = blockIdx.x * (kMergeThreads / 32) + warp; m < lists.counts[0];
        m += gridDim.x * (kMergeThreads / 32)) {
     const uint32_t b = lists.medium[m];
@@ -189,9 +205,10 @@ __global__ void __launch_bounds__(kMergeThreads)
 // gridDim.x, ...
 template <typename F>
 __global__ void __launch_bounds__(kSumThreads)
-    SumLargeBucketParts(const uint32_t* bucket_begin, const uint32_t* bucket_end, uint32_t slice,
+    SumLargeBucketParts(const uint32_t* bucket_begin, const uint32_t* bucket_end, Slicing slicing,
                         const Xyzz<F>* partials, BucketLists lists, Xyzz<F>* large_partials) {
   __shared__ SharedPoints<F, kSumThreads / 2> shared;
+  const uint32_t slice = slicing.Length();
   for (uint32_t l = blockIdx.x; l < lists.counts[1]; l += gridDim.x) {
     const uint32_t b = lists.large[l];
     const uint32_t first = bucket_begin[b] / slice;

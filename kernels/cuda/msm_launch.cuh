@@ -53,12 +53,12 @@ class Cutter {
   size_t used_ = 0;
 };
 
-// Entries a slice. Two waves of slices even out unequal ones; short slices are not worth it, since every
-// border may cost an addition.
-inline uint32_t SliceLength(uint32_t entries, uint32_t slices_max) {
+// The most slices that Slicing cuts a list of up to so many entries in: short slices make at most one wave,
+// and of the longer ones that follow none is shorter than kSliceEntriesWanted.
+inline uint32_t SlicesUpTo(uint32_t entries, uint32_t slices_max) {
   const auto divide = [](uint32_t a, uint32_t b) { return (a + b - 1) / b; };
-  const uint32_t one_wave = divide(entries, slices_max / kSliceWaves);
-  return std::max({divide(entries, slices_max), std::min(one_wave, kSliceEntriesWanted), kSliceEntriesMin});
+  const uint32_t longer = std::min(divide(entries, kSliceEntriesWanted), slices_max);
+  return std::min(divide(entries, kSliceEntriesMin), std::max(slices_max / kSliceWaves, longer));
 }
 
 // Pieces of 16 bytes that a group takes in a thread's column: a product and a point a pair.
@@ -109,9 +109,9 @@ cudaError_t CutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memor
   cutter.Take(w->counters, 4);
   cutter.Take(w->bucket_begin, shape.buckets());
   cutter.Take(w->bucket_end, shape.buckets());
+  cutter.Take(w->buckets, shape.buckets());
   cutter.Take(w->medium_buckets, medium_max);
   cutter.Take(w->large_buckets, large_max);
-  cutter.Take(w->buckets, shape.buckets());
   cutter.Take(w->partials, 2 * uint64_t{slices});
   cutter.Take(w->large_partials, uint64_t{large_max} * kLargeBucketParts);
   cutter.Take(w->line_sums, uint64_t{shape.sets()} * ((1u << lines.row_bits) + (1u << lines.column_bits)));
@@ -173,24 +173,24 @@ cudaError_t LaunchMsmDigits(const MsmShape& shape, uint32_t chunk, const U256* s
 
 namespace device {
 
-// Buckets of the list, and the partial sums of those that cross slices. begin and end tell each bucket's
-// place in the list; entries bounds the list's length; add_to_buckets: the buckets have something in them.
+// Buckets of the list of *count entries, and the partial sums of those that cross slices. begin and end tell
+// each bucket's place in the list; entries bounds *count; add_to_buckets: the buckets have something in them.
 template <typename F, typename List>
-cudaError_t LaunchAccumulate(const List& list, uint32_t entries, const uint32_t* begin, const uint32_t* end,
-                             uint32_t buckets, bool add_to_buckets, const MsmWorkspace<F>& w,
-                             cudaStream_t stream) {
-  const uint32_t slice = SliceLength(entries, w.slices_max);
-  const uint32_t slices = (entries + slice - 1) / slice;
+cudaError_t LaunchAccumulate(const List& list, const uint32_t* count, uint32_t entries, const uint32_t* begin,
+                             const uint32_t* end, uint32_t buckets, bool add_to_buckets,
+                             const MsmWorkspace<F>& w, cudaStream_t stream) {
+  const Slicing slicing{count, w.slices_max};
+  const uint32_t slices = SlicesUpTo(entries, w.slices_max);
   AccumulateSlices<F, List>
       <<<(slices + kAccumulateThreads - 1) / kAccumulateThreads, kAccumulateThreads, 0, stream>>>(
-          list, slice, add_to_buckets, w.buckets, w.partials);
+          list, slicing, add_to_buckets, w.buckets, w.partials);
   const BucketLists lists{w.medium_buckets, w.large_buckets, w.counters + 1};
   MergeBuckets<F><<<(buckets + kMergeThreads - 1) / kMergeThreads, kMergeThreads, 0, stream>>>(
-      begin, end, buckets, slice, w.partials, w.buckets, lists);
+      begin, end, buckets, slicing, w.partials, w.buckets, lists);
   SumMediumBuckets<F>
-      <<<kMediumBlocks, kMergeThreads, 0, stream>>>(begin, end, slice, w.partials, lists, w.buckets);
+      <<<kMediumBlocks, kMergeThreads, 0, stream>>>(begin, end, slicing, w.partials, lists, w.buckets);
   SumLargeBucketParts<F><<<dim3(kLargeBlocks, kLargeBucketParts), kSumThreads, 0, stream>>>(
-      begin, end, slice, w.partials, lists, w.large_partials);
+      begin, end, slicing, w.partials, lists, w.large_partials);
   JoinLargeBuckets<F><<<kLargeBlocks, kMergeThreads, 0, stream>>>(lists, w.large_partials, w.buckets);
   return cudaGetLastError();
 }
@@ -201,8 +201,9 @@ cudaError_t LaunchGroupBuckets(const MsmShape& shape, const Affine<F>* tables, c
                                uint32_t entries, bool add_to_buckets, const MsmWorkspace<F>& w,
                                cudaStream_t stream) {
   const MsmGroups groups{w.group_begin, w.group_end, w.group_keys, w.group_ranges, w.counters + 3};
-  PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchMsmGroups(shape, sorted.keys, entries, w.bucket_begin, w.bucket_end,
-                                                 groups, w.sort_temp, w.sort_temp_bytes, stream));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchMsmGroups(shape, sorted.keys, entries, w.counters, w.bucket_begin,
+                                                 w.bucket_end, groups, w.sort_temp, w.sort_temp_bytes,
+                                                 stream));
   const auto groups_max = static_cast<uint32_t>(shape.groups(entries));
   const uint32_t threads = AffineThreads(groups_max, w.slices_max);
   PROOFMILL_RETURN_IF_CUDA_ERROR(cudaFuncSetAttribute(
@@ -210,7 +211,7 @@ cudaError_t LaunchGroupBuckets(const MsmShape& shape, const Affine<F>* tables, c
   SumGroups<F><<<threads / kAffineThreads, kAffineThreads, Staging<F>::kBytes, stream>>>(
       sorted.values, groups.ranges, groups.count, tables, AffineBatch(groups_max, threads), w.affine_scratch,
       w.group_sums);
-  return LaunchAccumulate(GroupSums<F>{w.group_keys, w.group_sums, groups.count}, groups_max, groups.begin,
+  return LaunchAccumulate(GroupSums<F>{w.group_keys, w.group_sums}, groups.count, groups_max, groups.begin,
                           groups.end, shape.buckets(), add_to_buckets, w, stream);
 }
 
@@ -220,26 +221,24 @@ template <typename F>
 cudaError_t LaunchMsmBuckets(const MsmShape& shape, uint32_t chunk, const Affine<F>* tables, uint32_t entries,
                              const MsmWorkspace<F>& w, cudaStream_t stream) {
   using namespace device;  // NOLINT(google-build-using-namespace): the kernels of this file's own header
+  if (shape.is_padded()) entries = shape.windows() * shape.bases_of(chunk);
   const uint32_t buckets = shape.buckets();
   const bool add_to_buckets = chunk != 0;
-  if (!add_to_buckets) {
-    // All zero bytes is infinity: buckets without entries stay so.
-    PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.buckets, 0, buckets * sizeof(Xyzz<F>), stream));
-  }
+  // All zero bytes is infinity: buckets without entries stay so. The length of the list comes back below.
+  const void* const end = add_to_buckets ? static_cast<const void*>(w.buckets) : w.buckets + buckets;
+  const auto bytes = static_cast<size_t>(static_cast<const char*>(end) - reinterpret_cast<char*>(w.counters));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.counters, 0, bytes, stream));
   if (entries == 0) return cudaSuccess;
-  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_begin, 0, buckets * sizeof(uint32_t), stream));
-  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.bucket_end, 0, buckets * sizeof(uint32_t), stream));
-  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaMemsetAsync(w.counters + 1, 0, 2 * sizeof(uint32_t), stream));
   MsmEntries sorted{};
   PROOFMILL_RETURN_IF_CUDA_ERROR(LaunchMsmSort(shape, {w.keys, w.values}, {w.keys_spare, w.values_spare},
                                                entries, w.sort_temp, w.sort_temp_bytes, stream, &sorted));
   PROOFMILL_RETURN_IF_CUDA_ERROR(
-      LaunchFindBuckets(sorted.keys, entries, w.bucket_begin, w.bucket_end, stream));
+      LaunchFindBuckets(sorted.keys, entries, buckets, w.bucket_begin, w.bucket_end, w.counters, stream));
   if constexpr (kHasAffine<F>) {
     if (UseAffine<F>(shape, entries, w.slices_max))
       return LaunchGroupBuckets(shape, tables, sorted, entries, add_to_buckets, w, stream);
   }
-  return LaunchAccumulate(SortedEntries<F>{sorted.keys, sorted.values, tables, entries}, entries,
+  return LaunchAccumulate(SortedEntries<F>{sorted.keys, sorted.values, tables}, w.counters, entries,
                           w.bucket_begin, w.bucket_end, buckets, add_to_buckets, w, stream);
 }
 

@@ -19,7 +19,9 @@ struct MsmEntries {
   uint32_t* values;
 };
 
-// See LaunchMsmDigits. `count` is one counter in device memory, set to zero first.
+// See LaunchMsmDigits. `count` is one counter in device memory, set to zero first; not written where
+// shape.is_padded(). There the list has windows() * bases_of(chunk) entries, and those of zero digits have
+// the key buckets().
 cudaError_t LaunchRecodeScalars(const MsmShape& shape, uint32_t chunk, const U256* scalars,
                                 const uint32_t* index, const MsmEntries& entries, uint32_t* count,
                                 cudaStream_t stream);
@@ -34,9 +36,10 @@ cudaError_t LaunchMsmSort(const MsmShape& shape, const MsmEntries& list, const M
                           MsmEntries* sorted);
 
 // begin[k] and end[k] become the first place of bucket k in the sorted list and the one after its last;
-// buckets without entries are not written. REQUIRES: entries > 0.
-cudaError_t LaunchFindBuckets(const uint32_t* keys_sorted, uint32_t entries, uint32_t* begin, uint32_t* end,
-                              cudaStream_t stream);
+// buckets without entries are not written. `count` becomes the number of entries before those of key
+// buckets() and above. REQUIRES: entries > 0.
+cudaError_t LaunchFindBuckets(const uint32_t* keys_sorted, uint32_t entries, uint32_t buckets,
+                              uint32_t* begin, uint32_t* end, uint32_t* count, cudaStream_t stream);
 
 // Where the groups of each bucket go, and what the groups are made of.
 struct MsmGroups {
@@ -48,11 +51,11 @@ struct MsmGroups {
 };
 
 // Cuts the sorted entries of every bucket in groups of kGroupEntries, the last one shorter, numbered by
-// bucket. `temp` as for LaunchMsmSort. REQUIRES: entries > 0; bucket_begin and bucket_end as
-// LaunchFindBuckets leaves them, both 0 for buckets without entries.
+// bucket. `temp` as for LaunchMsmSort. `entries` bounds *count. REQUIRES: entries > 0; count, bucket_begin
+// and bucket_end as LaunchFindBuckets leaves them, both of the latter 0 for buckets without entries.
 cudaError_t LaunchMsmGroups(const MsmShape& shape, const uint32_t* keys_sorted, uint32_t entries,
-                            const uint32_t* bucket_begin, const uint32_t* bucket_end, const MsmGroups& groups,
-                            void* temp, size_t temp_bytes, cudaStream_t stream);
+                            const uint32_t* count, const uint32_t* bucket_begin, const uint32_t* bucket_end,
+                            const MsmGroups& groups, void* temp, size_t temp_bytes, cudaStream_t stream);
 
 }  // namespace proofmill::kernels
 

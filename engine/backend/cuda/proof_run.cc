@@ -64,6 +64,10 @@ absl::Status ProofRun::Wait(const Event& event) {
   return CheckWanted();
 }
 
+absl::Status ProofRun::Follow(cudaStream_t stream, const Event& event) {
+  return calls_.Call("cudaStreamWaitEvent", [&] { return cudaStreamWaitEvent(stream, event.get(), 0); });
+}
+
 absl::Status ProofRun::Begin(Stage stage, cudaStream_t stream) {
   return Record(resources_.stages[static_cast<size_t>(stage)].begin, stream);
 }
@@ -113,11 +117,13 @@ absl::Status ProofRun::LaunchDigits(BaseSetId id, uint32_t chunk, cudaStream_t s
                                                    bases.scalar_index.data(), scratch_.g1[set], stream);
     }));
   }
-  PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm digit count", [&] {
-    return cudaMemcpyAsync(&resources_.results[0].entry_counts[set], counter, sizeof(uint32_t),
-                           cudaMemcpyDeviceToHost, stream);
-  }));
-  calls_.CountDeviceToHost(sizeof(uint32_t));
+  if (!shape.is_padded()) {
+    PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm digit count", [&] {
+      return cudaMemcpyAsync(&resources_.results[0].entry_counts[set], counter, sizeof(uint32_t),
+                             cudaMemcpyDeviceToHost, stream);
+    }));
+    calls_.CountDeviceToHost(sizeof(uint32_t));
+  }
   return Record(resources_.digits_ready[set], stream);
 }
 
@@ -128,9 +134,7 @@ absl::Status ProofRun::BeginMsm(BaseSetId id, cudaStream_t stream) {
 
 absl::Status ProofRun::BeginWitnessMsms() {
   for (const BaseSetId id : kWitnessSets) {
-    PROOFMILL_RETURN_IF_ERROR(calls_.Call("cudaStreamWaitEvent", [&] {
-      return cudaStreamWaitEvent(stream(id), resources_.uploaded.get(), 0);
-    }));
+    PROOFMILL_RETURN_IF_ERROR(Follow(stream(id), resources_.uploaded));
     PROOFMILL_RETURN_IF_ERROR(BeginMsm(id, stream(id)));
   }
   return absl::OkStatus();
@@ -171,7 +175,8 @@ absl::Status ProofRun::LaunchSum(BaseSetId id) {
   const kernels::MsmShape& shape = key_.plan().msms.shape(id);
   for (uint32_t chunk = 0; chunk < shape.chunks; ++chunk) {
     if (chunk != 0) PROOFMILL_RETURN_IF_ERROR(LaunchDigits(id, chunk, stream(id)));
-    PROOFMILL_RETURN_IF_ERROR(Wait(resources_.digits_ready[set]));
+    const Event& digits_ready = resources_.digits_ready[set];
+    PROOFMILL_RETURN_IF_ERROR(shape.is_padded() ? Follow(stream(id), digits_ready) : Wait(digits_ready));
     PROOFMILL_RETURN_IF_ERROR(LaunchBuckets(id, chunk));
   }
   HostResults& results = resources_.results[0];
@@ -239,7 +244,8 @@ absl::StatusOr<Groth16Sums> ProofRun::Run(absl::Span<const U256> witness) {
     for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(LaunchSum(id));
     PROOFMILL_RETURN_IF_ERROR(LaunchSum(BaseSetId::kH));
   }
-  WipeStaging();  // the witness is up, and the host has nothing else to do
+  PROOFMILL_RETURN_IF_ERROR(Wait(resources_.uploaded));
+  WipeStaging();  // the host has nothing else to do
 
   Groth16Sums sums;
   const ScopedWipe wipe(sums);

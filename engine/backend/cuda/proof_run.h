@@ -7,8 +7,9 @@
 // Where memory is short the MSMs share a workspace and take turns on the main stream, by chunks of their
 // bases: B2, A, B1, C, then gather and NTT, then H.
 //
-// The host learns the length of each digit list (4 bytes each) before it enqueues the sort, so that zeros of
-// a witness cost nothing. Cancellation is polled at each point where the host waits.
+// The host learns the length of each long digit list (4 bytes each) before it enqueues the sort, so that
+// zeros of a witness cost nothing; short lists are padded, and the host enqueues everything at once.
+// Cancellation is polled at each point where the host waits.
 
 #ifndef PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_RUN_H_
 #define PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_RUN_H_
@@ -87,6 +88,8 @@ class ProofRun {
   absl::Status End(Stage stage, cudaStream_t stream);
   absl::Status Record(const Event& event, cudaStream_t stream);
   absl::Status Wait(const Event& event);
+  // Lets `stream` wait for the event.
+  absl::Status Follow(cudaStream_t stream, const Event& event);
   absl::Status CheckWanted() const {
     return context_.cancel == nullptr ? absl::OkStatus() : context_.cancel->Check();
   }
