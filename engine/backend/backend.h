@@ -150,7 +150,7 @@ class Groth16Backend {
 
   // The five sums of one proof. REQUIRES: `key` came from this backend; `witness` has n_vars values, all
   // below r (the prover checks both).
-  //   CANCELLED, DEADLINE_EXCEEDED  as context.cancel says, at the next border between stages.
+  //   CANCELLED, DEADLINE_EXCEEDED  as context.cancel says, when the host next waits between stages.
   //   RESOURCE_EXHAUSTED            the host's memory ran out, or another process took the memory of the
   //                                 device (reason kOutOfMemory).
   //   INTERNAL                      the device failed (reason kDeviceFault).

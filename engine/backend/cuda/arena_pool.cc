@@ -71,7 +71,10 @@ absl::Status ArenaPool::MakeArenas(const MemoryPlan& plan, size_t n_vars) {
     }
   }
   idle_.reserve(arenas.size());
-  for (const std::unique_ptr<Arena>& arena : arenas) idle_.push_back(arena.get());
+  for (uint32_t i = 0; i < arenas.size(); ++i) {
+    arenas[i]->number = i;
+    idle_.push_back(arenas[i].get());
+  }
   arenas_ = std::move(arenas);
   plan_ = plan;
   n_vars_max_ = n_vars;
@@ -79,6 +82,7 @@ absl::Status ArenaPool::MakeArenas(const MemoryPlan& plan, size_t n_vars) {
 }
 
 absl::Status ArenaPool::TakeScratch(Arena& arena, size_t bytes) {
+  arena.generation = ++generations_;
   PROOFMILL_ASSIGN_OR_RETURN(arena.scratch, DeviceBuffer<uint8_t>::Make(calls_, bytes));
   if (bytes == 0) return absl::OkStatus();
   // On the stream that the next proof starts on: the default stream would not be ordered before it, and could

@@ -19,12 +19,14 @@
 #include "engine/backend/cuda/cuda_calls.h"
 #include "engine/backend/cuda/cuda_objects.h"
 #include "engine/backend/cuda/key_plan.h"
-#include "engine/backend/cuda/proof_run.h"
+#include "engine/backend/cuda/worker_resources.h"
 #include "engine/base/mutex.h"
 
 namespace proofmill::engine {
 
 struct Arena {
+  uint32_t number = 0;      // in the pool, below kArenasMax
+  uint64_t generation = 0;  // another one whenever something of the arena moves
   WorkerResources resources;
   DeviceBuffer<uint8_t> scratch;
 };
@@ -76,7 +78,7 @@ class ArenaPool {
  private:
   void Return(Arena* arena);
   absl::Status MakeArenas(const MemoryPlan& plan, size_t n_vars) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  absl::Status TakeScratch(Arena& arena, size_t bytes);
+  absl::Status TakeScratch(Arena& arena, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   CudaCalls& calls_;
   const std::string device_;
@@ -85,6 +87,7 @@ class ArenaPool {
   CondVar returned_;
   MemoryPlan plan_ ABSL_GUARDED_BY(mu_){.arena_bytes = 0, .arenas = 0};
   size_t n_vars_max_ ABSL_GUARDED_BY(mu_) = 0;
+  uint64_t generations_ ABSL_GUARDED_BY(mu_) = 0;
   bool resizing_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<std::unique_ptr<Arena>> arenas_ ABSL_GUARDED_BY(mu_);
   std::vector<Arena*> idle_ ABSL_GUARDED_BY(mu_);

@@ -13,8 +13,8 @@
 #include "engine/backend/cuda/cuda_objects.h"
 #include "engine/backend/cuda/key_plan.h"
 #include "engine/backend/cuda/key_store.h"
+#include "engine/backend/cuda/proof_binding.h"
 #include "engine/backend/cuda/proof_run.h"
-#include "engine/backend/cuda/proof_scratch.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
 #include "kernels/cuda/msm.h"
@@ -108,18 +108,14 @@ class CudaBackendImpl final : public CudaBackend {
     PROOFMILL_ASSIGN_OR_RETURN(const ArenaPool::Lease arena, arenas_.Take());
     // Either may have taken a while.
     if (context.cancel != nullptr) PROOFMILL_RETURN_IF_ERROR(context.cancel->Check());
-    const DeviceKey& device_key = resident.device_key();
-    PROOFMILL_ASSIGN_OR_RETURN(
-        const ProofScratch scratch,
-        CutProofScratch(calls_, keys_->ShapeFor(*resident.key(), device_key.plan().msms),
-                        arena->scratch.data()));
-    if (scratch.bytes > arena->scratch.size()) {
-      return WithReason(absl::InternalError(absl::StrCat(name_, ": a proof needs ", scratch.bytes,
-                                                         " bytes of scratch memory, ", arena->scratch.size(),
-                                                         " were planned")),
-                        ErrorReason::kInternal);
+    std::unique_ptr<const ProofBinding>& binding = resident.binding(arena->number);
+    if (binding == nullptr || binding->generation() != arena->generation) {
+      const DeviceKey& device_key = resident.device_key();
+      PROOFMILL_ASSIGN_OR_RETURN(
+          binding, ProofBinding::Make(calls_, arena->resources, arena->scratch, arena->generation,
+                                      keys_->ShapeFor(*resident.key(), device_key.plan().msms), device_key));
     }
-    ProofRun run(calls_, arena->resources, scratch, device_key, context);
+    ProofRun run(calls_, arena->resources, *binding, context);
     absl::StatusOr<Groth16Sums> sums = run.Run(witness);
     const absl::Status wiped = run.Wipe();
     if (sums.ok() && !wiped.ok()) return wiped;

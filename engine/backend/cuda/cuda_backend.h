@@ -2,9 +2,10 @@
 //
 // Keys stay in device memory with as many multiples of their bases as the budget allows; where not all fit
 // the least recently used give way and come back when they are needed. A proof moves its witness up once and
-// five points down, and allocates nothing. Scratch and page-locked memory belong to the backend, for up to
-// four proofs in flight, and are as large as its largest key asked for: LoadKey() grows them between proofs.
-// Both are wiped after each proof.
+// five points down, and allocates nothing; the first of a key in each arena records the MSMs that are
+// launched as graphs from then on, for which the driver takes some memory of its own. Scratch and page-locked
+// memory belong to the backend, for up to four proofs in flight, and are as large as its largest key asked
+// for: LoadKey() grows them between proofs. Both are wiped after each proof.
 //
 // Thread safety: as Groth16Backend.
 

@@ -21,6 +21,11 @@ CudaErrorClass ClassifyCudaError(cudaError_t error) {
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidResourceHandle:
     case cudaErrorNotReady:
+    case cudaErrorStreamCaptureUnsupported:
+    case cudaErrorStreamCaptureInvalidated:
+    case cudaErrorStreamCaptureUnmatched:
+    case cudaErrorStreamCaptureUnjoined:
+    case cudaErrorStreamCaptureImplicit:
       return CudaErrorClass::kLaunch;
     default:
       // Launch failures, illegal addresses, ECC errors, lost devices, and what CUDA may add: the safe reading

@@ -62,6 +62,10 @@ class CudaCalls {
   void CountHostToDevice(size_t bytes) { host_to_device_.fetch_add(bytes, std::memory_order_relaxed); }
   void CountDeviceToHost(size_t bytes) { device_to_host_.fetch_add(bytes, std::memory_order_relaxed); }
 
+  // Graphs launched so far; cuda_graph.h counts.
+  uint64_t graph_launches() const { return graph_launches_.load(std::memory_order_relaxed); }
+  void CountGraphLaunch() { graph_launches_.fetch_add(1, std::memory_order_relaxed); }
+
   // Calls so far.
   uint64_t count() const { return calls_.load(std::memory_order_relaxed); }
   // Makes the call with number count() + n fail with `error` and not be made.
@@ -77,6 +81,7 @@ class CudaCalls {
   std::atomic<uint64_t> allocations_{0};
   std::atomic<uint64_t> host_to_device_{0};
   std::atomic<uint64_t> device_to_host_{0};
+  std::atomic<uint64_t> graph_launches_{0};
   std::atomic<uint64_t> fail_at_{UINT64_MAX};
   cudaError_t injected_ = cudaSuccess;
   std::atomic<bool> lost_{false};

@@ -105,6 +105,7 @@ absl::StatusOr<size_t> KeyStore::Load(CudaResidentKey& key, size_t bytes_max) {
 
 void KeyStore::Unload(CudaResidentKey& key) {
   MutexLock lock(device_mu_);
+  for (std::unique_ptr<const ProofBinding>& binding : key.bindings_) binding.reset();
   key.device_key_.reset();
   key.device_bytes_.store(0, std::memory_order_relaxed);
 }

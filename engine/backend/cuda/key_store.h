@@ -7,6 +7,7 @@
 #ifndef PROOFMILL_ENGINE_BACKEND_CUDA_KEY_STORE_H_
 #define PROOFMILL_ENGINE_BACKEND_CUDA_KEY_STORE_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,7 @@
 #include "engine/backend/cuda/cuda_objects.h"
 #include "engine/backend/cuda/device_key.h"
 #include "engine/backend/cuda/key_plan.h"
+#include "engine/backend/cuda/proof_binding.h"
 #include "engine/backend/cuda/proof_scratch.h"
 #include "engine/backend/key_residency.h"
 #include "engine/base/mutex.h"
@@ -42,6 +44,9 @@ class CudaResidentKey final : public ResidentKey, public EvictableKey {
   size_t device_bytes() const override { return device_bytes_.load(std::memory_order_relaxed); }
   // REQUIRES: in use, by KeyStore::Use().
   const DeviceKey& device_key() const { return *device_key_; }
+  // Of this key and arena `number`, null at first and whenever the key has come back. REQUIRES: in use; the
+  // caller holds the arena.
+  std::unique_ptr<const ProofBinding>& binding(uint32_t number) { return bindings_[number]; }
 
   size_t bytes_min() const override { return planner_.Smallest().key_bytes; }
   absl::StatusOr<size_t> Load(size_t bytes_max) override;
@@ -52,6 +57,7 @@ class CudaResidentKey final : public ResidentKey, public EvictableKey {
   KeyStore& store_;
   const KeyPlanner planner_;
   std::unique_ptr<const DeviceKey> device_key_;  // written by Load() and Unload() only, never while in use
+  std::array<std::unique_ptr<const ProofBinding>, kArenasMax> bindings_;  // end before device_key_
   std::atomic<size_t> device_bytes_{0};
 };
 

@@ -28,32 +28,6 @@ constexpr size_t Index(BaseSetId id) { return static_cast<size_t>(id); }
 
 }  // namespace
 
-absl::StatusOr<WorkerResources> WorkerResources::Make(CudaCalls& calls) {
-  WorkerResources resources;
-  int least = 0;
-  int greatest = 0;
-  PROOFMILL_RETURN_IF_ERROR(calls.Call("cudaDeviceGetStreamPriorityRange",
-                                       [&] { return cudaDeviceGetStreamPriorityRange(&least, &greatest); }));
-  // The way to H's scalars is short and all of H waits for it; then A and B2 go first, since the host has
-  // most to do with them.
-  PROOFMILL_ASSIGN_OR_RETURN(resources.main, Stream::Make(calls, greatest));
-  for (size_t set = 0; set < kBaseSetCount; ++set) {
-    const bool early = set == Index(BaseSetId::kA) || set == Index(BaseSetId::kB2);
-    PROOFMILL_ASSIGN_OR_RETURN(resources.sets[set], Stream::Make(calls, early ? greatest + 1 : least));
-  }
-  PROOFMILL_ASSIGN_OR_RETURN(resources.uploaded, Event::Make(calls));
-  for (WorkerResources::Span& span : resources.stages) {
-    PROOFMILL_ASSIGN_OR_RETURN(span.begin, Event::Make(calls));
-    PROOFMILL_ASSIGN_OR_RETURN(span.end, Event::Make(calls));
-  }
-  for (size_t set = 0; set < kBaseSetCount; ++set) {
-    PROOFMILL_ASSIGN_OR_RETURN(resources.digits_ready[set], Event::Make(calls));
-    PROOFMILL_ASSIGN_OR_RETURN(resources.sum_ready[set], Event::Make(calls));
-  }
-  PROOFMILL_ASSIGN_OR_RETURN(resources.results, PinnedBuffer<HostResults>::Make(calls, 1));
-  return resources;
-}
-
 absl::Status ProofRun::Record(const Event& event, cudaStream_t stream) {
   return calls_.Call("cudaEventRecord", [&] { return cudaEventRecord(event.get(), stream); });
 }
@@ -98,46 +72,31 @@ absl::Status ProofRun::Upload(absl::Span<const U256> witness) {
 }
 
 absl::Status ProofRun::LaunchDigits(BaseSetId id, uint32_t chunk, cudaStream_t stream) {
-  const size_t set = Index(id);
-  const kernels::MsmShape& shape = key_.plan().msms.shape(id);
-  const U256* scalars = id == BaseSetId::kH ? scratch_.h : scratch_.witness;
-  uint32_t* counter = nullptr;
-  if (id == BaseSetId::kB2) {
-    const DeviceBases<kernels::Fq2>& bases = key_.b2();
-    counter = scratch_.b2.counters;
-    PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm digits", [&] {
-      return kernels::LaunchMsmDigits<kernels::Fq2>(shape, chunk, scalars + bases.first_scalar,
-                                                    bases.scalar_index.data(), scratch_.b2, stream);
-    }));
-  } else {
-    const DeviceBases<kernels::Fq>& bases = key_.g1(id);
-    counter = scratch_.g1[set].counters;
-    PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm digits", [&] {
-      return kernels::LaunchMsmDigits<kernels::Fq>(shape, chunk, scalars + bases.first_scalar,
-                                                   bases.scalar_index.data(), scratch_.g1[set], stream);
-    }));
-  }
-  if (!shape.is_padded()) {
-    PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm digit count", [&] {
-      return cudaMemcpyAsync(&resources_.results[0].entry_counts[set], counter, sizeof(uint32_t),
-                             cudaMemcpyDeviceToHost, stream);
-    }));
+  PROOFMILL_RETURN_IF_ERROR(binding_.LaunchDigits(id, chunk, stream));
+  if (!shape(id).is_padded()) {
+    PROOFMILL_RETURN_IF_ERROR(binding_.LaunchCopyOfCount(id, stream));
     calls_.CountDeviceToHost(sizeof(uint32_t));
   }
-  return Record(resources_.digits_ready[set], stream);
+  return Record(resources_.digits_ready[Index(id)], stream);
+}
+
+absl::Status ProofRun::LaunchGraph(BaseSetId id) {
+  if (id == BaseSetId::kH) PROOFMILL_RETURN_IF_ERROR(Follow(stream(id), resources_.digits_ready[Index(id)]));
+  PROOFMILL_RETURN_IF_ERROR(binding_.graph(id).Launch(calls_, stream(id)));
+  return EndMsm(id);
 }
 
 absl::Status ProofRun::BeginMsm(BaseSetId id, cudaStream_t stream) {
+  const bool by_graph = !binding_.graph(id).empty();
   PROOFMILL_RETURN_IF_ERROR(Begin(kMsmStages[Index(id)], stream));
-  return LaunchDigits(id, 0, stream);
+  // H's go ahead on the main stream.
+  if (!by_graph || id == BaseSetId::kH) PROOFMILL_RETURN_IF_ERROR(LaunchDigits(id, 0, stream));
+  return by_graph ? LaunchGraph(id) : absl::OkStatus();
 }
 
-absl::Status ProofRun::BeginWitnessMsms() {
-  for (const BaseSetId id : kWitnessSets) {
-    PROOFMILL_RETURN_IF_ERROR(Follow(stream(id), resources_.uploaded));
-    PROOFMILL_RETURN_IF_ERROR(BeginMsm(id, stream(id)));
-  }
-  return absl::OkStatus();
+absl::Status ProofRun::BeginWitnessMsm(BaseSetId id) {
+  if (!in_turn()) PROOFMILL_RETURN_IF_ERROR(Follow(stream(id), resources_.uploaded));
+  return BeginMsm(id, stream(id));
 }
 
 absl::Status ProofRun::LaunchH() {
@@ -156,44 +115,24 @@ absl::Status ProofRun::LaunchH() {
   return BeginMsm(BaseSetId::kH, main);
 }
 
-absl::Status ProofRun::LaunchBuckets(BaseSetId id, uint32_t chunk) {
+absl::Status ProofRun::LaunchSum(BaseSetId id) {
+  if (!binding_.graph(id).empty()) return absl::OkStatus();  // it went with the beginning
   const size_t set = Index(id);
-  const kernels::MsmShape& shape = key_.plan().msms.shape(id);
-  const uint32_t entries = resources_.results[0].entry_counts[set];
-  return calls_.Call("msm", [&] {
-    if (id == BaseSetId::kB2) {
-      return kernels::LaunchMsmBuckets<kernels::Fq2>(shape, chunk, key_.b2().tables.data(), entries,
-                                                     scratch_.b2, stream(id));
-    }
-    return kernels::LaunchMsmBuckets<kernels::Fq>(shape, chunk, key_.g1(id).tables.data(), entries,
-                                                  scratch_.g1[set], stream(id));
-  });
+  const Event& digits_ready = resources_.digits_ready[set];
+  for (uint32_t chunk = 0; chunk < shape(id).chunks; ++chunk) {
+    if (chunk != 0) PROOFMILL_RETURN_IF_ERROR(LaunchDigits(id, chunk, stream(id)));
+    PROOFMILL_RETURN_IF_ERROR(shape(id).is_padded() ? Follow(stream(id), digits_ready) : Wait(digits_ready));
+    PROOFMILL_RETURN_IF_ERROR(
+        binding_.LaunchBuckets(id, chunk, resources_.results[0].entry_counts[set], stream(id)));
+  }
+  PROOFMILL_RETURN_IF_ERROR(binding_.LaunchResult(id, stream(id)));
+  return EndMsm(id);
 }
 
-absl::Status ProofRun::LaunchSum(BaseSetId id) {
-  const size_t set = Index(id);
-  const kernels::MsmShape& shape = key_.plan().msms.shape(id);
-  for (uint32_t chunk = 0; chunk < shape.chunks; ++chunk) {
-    if (chunk != 0) PROOFMILL_RETURN_IF_ERROR(LaunchDigits(id, chunk, stream(id)));
-    const Event& digits_ready = resources_.digits_ready[set];
-    PROOFMILL_RETURN_IF_ERROR(shape.is_padded() ? Follow(stream(id), digits_ready) : Wait(digits_ready));
-    PROOFMILL_RETURN_IF_ERROR(LaunchBuckets(id, chunk));
-  }
-  HostResults& results = resources_.results[0];
-  const bool g2 = id == BaseSetId::kB2;
-  void* const target = g2 ? static_cast<void*>(results.b2_sums.data()) : results.g1_sums[set].data();
-  const void* const source = g2 ? static_cast<const void*>(scratch_.b2_sums) : scratch_.g1_sums[set];
-  const size_t bytes = shape.parts() * (g2 ? sizeof(kernels::G2Xyzz) : sizeof(kernels::G1Xyzz));
-  PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm", [&] {
-    return g2 ? kernels::LaunchMsmReduce(shape, scratch_.b2, scratch_.b2_sums, stream(id))
-              : kernels::LaunchMsmReduce(shape, scratch_.g1[set], scratch_.g1_sums[set], stream(id));
-  }));
-  PROOFMILL_RETURN_IF_ERROR(calls_.Call("msm result", [&] {
-    return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToHost, stream(id));
-  }));
-  calls_.CountDeviceToHost(bytes);
-  PROOFMILL_RETURN_IF_ERROR(End(kMsmStages[set], stream(id)));
-  return Record(resources_.sum_ready[set], stream(id));
+absl::Status ProofRun::EndMsm(BaseSetId id) {
+  calls_.CountDeviceToHost(binding_.ResultBytes(id));
+  PROOFMILL_RETURN_IF_ERROR(End(kMsmStages[Index(id)], stream(id)));
+  return Record(resources_.sum_ready[Index(id)], stream(id));
 }
 
 absl::Status ProofRun::WaitForSum(BaseSetId id) { return Wait(resources_.sum_ready[Index(id)]); }
@@ -214,15 +153,14 @@ absl::Status ProofRun::ReportStages() {
 
 absl::Status ProofRun::WaitAndJoin(BaseSetId id, kernels::G1Xyzz& sum) {
   PROOFMILL_RETURN_IF_ERROR(WaitForSum(id));
-  sum = kernels::JoinMsmParts(key_.plan().msms.shape(id), resources_.results[0].g1_sums[Index(id)].data());
+  sum = kernels::JoinMsmParts(shape(id), resources_.results[0].g1_sums[Index(id)].data());
   return absl::OkStatus();
 }
 
 absl::Status ProofRun::JoinWitnessSums(WitnessSums& sums) {
   PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kA, sums.a));
   PROOFMILL_RETURN_IF_ERROR(WaitForSum(BaseSetId::kB2));
-  sums.b2 =
-      kernels::JoinMsmParts(key_.plan().msms.shape(BaseSetId::kB2), resources_.results[0].b2_sums.data());
+  sums.b2 = kernels::JoinMsmParts(shape(BaseSetId::kB2), resources_.results[0].b2_sums.data());
   if (context_.on_a_and_b2) context_.on_a_and_b2(sums.a, sums.b2);
   PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kB1, sums.b1));
   PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kC, sums.c));
@@ -234,13 +172,16 @@ absl::StatusOr<Groth16Sums> ProofRun::Run(absl::Span<const U256> witness) {
   PROOFMILL_RETURN_IF_ERROR(Upload(witness));
   if (in_turn()) {
     for (const BaseSetId id : kWitnessSets) {
-      PROOFMILL_RETURN_IF_ERROR(BeginMsm(id, stream(id)));
+      PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(id));
       PROOFMILL_RETURN_IF_ERROR(LaunchSum(id));
     }
     PROOFMILL_RETURN_IF_ERROR(LaunchH());
   } else {
-    PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsms());
+    PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kB2));
+    PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kA));
     PROOFMILL_RETURN_IF_ERROR(LaunchH());
+    PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kB1));
+    PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kC));
     for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(LaunchSum(id));
     PROOFMILL_RETURN_IF_ERROR(LaunchSum(BaseSetId::kH));
   }

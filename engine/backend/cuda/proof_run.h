@@ -8,14 +8,14 @@
 // bases: B2, A, B1, C, then gather and NTT, then H.
 //
 // The host learns the length of each long digit list (4 bytes each) before it enqueues the sort, so that
-// zeros of a witness cost nothing; short lists are padded, and the host enqueues everything at once.
-// Cancellation is polled at each point where the host waits.
+// zeros of a witness cost nothing. Short lists are padded: such an MSM is launched at once, side by side with
+// others as a graph, one call each. Cancellation is polled at each point where the host waits: for a circuit
+// with short lists only, a proof of a few milliseconds, before a sum is joined, when all is on its way.
 
 #ifndef PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_RUN_H_
 #define PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_RUN_H_
 
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,38 +26,23 @@
 #include "engine/backend/cuda/cuda_calls.h"
 #include "engine/backend/cuda/cuda_objects.h"
 #include "engine/backend/cuda/device_key.h"
+#include "engine/backend/cuda/proof_binding.h"
 #include "engine/backend/cuda/proof_scratch.h"
+#include "engine/backend/cuda/worker_resources.h"
 
 namespace proofmill::engine {
 
-// What small results come back in: page-locked, so that the copies are asynchronous.
-struct HostResults {
-  std::array<uint32_t, kBaseSetCount> entry_counts;
-  std::array<std::array<kernels::G1Xyzz, kernels::kMsmPartsMax>, kBaseSetCount> g1_sums;
-  std::array<kernels::G2Xyzz, kernels::kMsmPartsMax> b2_sums;
-};
-
-// The streams, events and staging memory of one proof in flight, made once.
-struct WorkerResources {
-  Stream main;
-  std::array<Stream, kBaseSetCount> sets;  // sums; of kH only once its digits are ready
-  Event uploaded;
-  struct Span {
-    Event begin, end;
-  };
-  std::array<Span, kStageCount> stages;
-  std::array<Event, kBaseSetCount> digits_ready, sum_ready;
-  PinnedBuffer<kernels::U256> staging;  // the largest witness
-  PinnedBuffer<HostResults> results;
-
-  static absl::StatusOr<WorkerResources> Make(CudaCalls& calls);
-};
-
 class ProofRun {
  public:
-  ProofRun(CudaCalls& calls, WorkerResources& resources, const ProofScratch& scratch, const DeviceKey& key,
+  // REQUIRES: `binding` was made with `resources`.
+  ProofRun(CudaCalls& calls, WorkerResources& resources, const ProofBinding& binding,
            const ComputeContext& context)
-      : calls_(calls), resources_(resources), scratch_(scratch), key_(key), context_(context) {}
+      : calls_(calls),
+        resources_(resources),
+        binding_(binding),
+        scratch_(binding.scratch()),
+        key_(binding.key()),
+        context_(context) {}
   // Wipes what Wipe() would, if an exception from Run() (memory that ran out) came before it.
   ~ProofRun();
   ProofRun(const ProofRun&) = delete;
@@ -71,13 +56,14 @@ class ProofRun {
 
  private:
   absl::Status Upload(absl::Span<const kernels::U256> witness);
-  // Digits of the first chunk of a set, on `stream`; of all sets of the witness on their own streams.
+  // The beginning of a set's MSM on `stream`: digits of the first chunk, or all of it where it is a graph.
   absl::Status BeginMsm(BaseSetId id, cudaStream_t stream);
-  absl::Status BeginWitnessMsms();
+  absl::Status BeginWitnessMsm(BaseSetId id);
   absl::Status LaunchDigits(BaseSetId id, uint32_t chunk, cudaStream_t stream);
-  absl::Status LaunchBuckets(BaseSetId id, uint32_t chunk);
+  absl::Status LaunchGraph(BaseSetId id);
   // What is left of a set that was begun.
   absl::Status LaunchSum(BaseSetId id);
+  absl::Status EndMsm(BaseSetId id);
   // Gather, NTT and the beginning of H's MSM.
   absl::Status LaunchH();
   absl::Status WaitForSum(BaseSetId id);
@@ -97,6 +83,7 @@ class ProofRun {
   // Waits for the streams, then enqueues the wiping of the device.
   absl::Status WipeDevice();
   void WipeStaging();
+  const kernels::MsmShape& shape(BaseSetId id) const { return key_.plan().msms.shape(id); }
   bool in_turn() const { return key_.plan().msms.in_turn; }
   cudaStream_t stream(BaseSetId id) const {
     return in_turn() ? resources_.main.get() : resources_.sets[static_cast<size_t>(id)].get();
@@ -104,6 +91,7 @@ class ProofRun {
 
   CudaCalls& calls_;
   WorkerResources& resources_;
+  const ProofBinding& binding_;
   const ProofScratch& scratch_;
   const DeviceKey& key_;
   const ComputeContext& context_;

@@ -3,6 +3,7 @@
 #include "engine/backend/cuda/cuda_backend.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -39,8 +40,9 @@ class CudaBackendTest : public testing::Test {
     return options;
   }
 
-  // Each call of a proof fails once, or each `step`-th.
+  // Each call of a proof fails once, or each `step`-th; of a proof that is not the first of the key.
   static void CheckFaults(CudaBackend& gpu, ResidentKey& key, const Bench& bench, uint64_t step) {
+    ASSERT_OK(Prove(gpu, key, bench.span()));
     const uint64_t start = gpu.calls().count();
     ASSERT_OK(Prove(gpu, key, bench.span()));
     const uint64_t calls_a_proof = gpu.calls().count() - start;
@@ -166,6 +168,67 @@ TEST_F(CudaBackendTest, WhicheverCallFailsTheProofFailsCleanlyAndTheNextOneIsGoo
   auto resident = gpu_->LoadKey(bench.key);
   ASSERT_OK(resident);
   CheckFaults(*gpu_, **resident, bench, 1);
+}
+
+// The first proof of a key in an arena records its graphs.
+TEST_F(CudaBackendTest, WhicheverCallOfAFirstProofFailsTheNextOneIsGood) {
+  const Bench bench = BenchOf(Squarings(6));
+  const auto expected = Prove(*bench.backend, *bench.resident, bench.span(), FixedBlinding());
+  ASSERT_OK(expected);
+  uint64_t calls = 1;
+  for (uint64_t n = 0; n < calls; ++n) {
+    SCOPED_TRACE(n);
+    auto resident = gpu_->LoadKey(bench.key);
+    ASSERT_OK(resident);
+    if (n == 0) {
+      const uint64_t start = gpu_->calls().count();
+      ASSERT_OK(Prove(*gpu_, **resident, bench.span()));
+      calls = gpu_->calls().count() - start;
+      resident = gpu_->LoadKey(bench.key);
+      ASSERT_OK(resident);
+    }
+    gpu_->calls().FailCall(n, cudaErrorMemoryAllocation);
+    const absl::Status failed = Prove(*gpu_, **resident, bench.span()).status();
+    EXPECT_TRUE(absl::IsResourceExhausted(failed)) << failed;
+    const auto got = Prove(*gpu_, **resident, bench.span(), FixedBlinding());
+    ASSERT_OK(got);
+    ASSERT_EQ(std::memcmp(&*got, &*expected, sizeof(Groth16Proof)), 0);
+  }
+  EXPECT_GT(calls, 20U);
+}
+
+// Two keys by turns in one arena, which a third, larger one moves in between.
+TEST_F(CudaBackendTest, ASmallKeySumsByGraphsWhateverElseItsArenaDoes) {
+  const std::array<Bench, 3> benches = {BenchOf(Squarings(6)), BenchOf(WiresFarAboveDomain()),
+                                        BenchOfSynth(13, SynthProfile::kBits)};
+  std::vector<std::unique_ptr<ResidentKey>> keys;
+  std::vector<Groth16Proof> expected;
+  for (const Bench& bench : benches) {
+    auto resident = gpu_->LoadKey(bench.key);
+    ASSERT_OK(resident);
+    keys.push_back(*std::move(resident));
+    const auto proof = Prove(*bench.backend, *bench.resident, bench.span(), FixedBlinding());
+    ASSERT_OK(proof);
+    expected.push_back(*proof);
+    for (int round = 0; round < 3; ++round) {
+      for (size_t i = 0; i < keys.size(); ++i) {
+        const uint64_t launches = gpu_->calls().graph_launches();
+        const auto got = Prove(*gpu_, *keys[i], benches[i].span(), FixedBlinding());
+        ASSERT_OK(got);
+        EXPECT_EQ(std::memcmp(&*got, &expected[i], sizeof(Groth16Proof)), 0) << i;
+        EXPECT_EQ(gpu_->calls().graph_launches() - launches, 5U) << i;
+      }
+    }
+  }
+}
+
+// Too long a list of digits: the host looks at it.
+TEST_F(CudaBackendTest, TheLongListsOfALargeKeyAreSummedWithoutGraphs) {
+  const Bench bench = BenchOfSynth(17, SynthProfile::kDense);
+  auto resident = gpu_->LoadKey(bench.key);
+  ASSERT_OK(resident);
+  ASSERT_OK(Prove(*gpu_, **resident, bench.span()));
+  EXPECT_LT(gpu_->calls().graph_launches(), 5U);
 }
 
 TEST_F(CudaBackendTest, WhicheverCallFailsALoadLeavesNothingBehind) {
