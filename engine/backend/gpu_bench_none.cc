@@ -14,8 +14,8 @@ absl::Status NoCuda() {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<GpuMsmBench<kernels::Fq>>> MakeGpuMsmBench(
-    absl::Span<const kernels::G1Affine>, uint32_t) {
+absl::StatusOr<std::unique_ptr<GpuMsmBench<kernels::Fq>>> MakeGpuMsmBench(absl::Span<const kernels::G1Affine>,
+                                                                          uint32_t) {
   return NoCuda();
 }
 absl::StatusOr<std::unique_ptr<GpuMsmBench<kernels::Fq2>>> MakeGpuMsmBench(
