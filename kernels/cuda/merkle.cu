@@ -1,0 +1,193 @@
+#include "kernels/cuda/merkle.h"
+
+#include <algorithm>
+
+#include "kernels/cuda/poseidon2.cuh"
+
+namespace proofmill::kernels {
+namespace {
+
+using device::Constants;
+using device::kRate;
+using device::kWidth;
+using device::Permute;
+using device::ReverseBits;
+
+constexpr uint32_t kThreads = 256;
+constexpr uint32_t kDigest = 8;
+
+__device__ __forceinline__ void StoreDigest(uint32_t* tree, uint64_t i, const uint32_t (&s)[kWidth]) {
+  auto* const out = reinterpret_cast<uint4*>(tree + i * kDigest);
+  out[0] = {s[0], s[1], s[2], s[3]};
+  out[1] = {s[4], s[5], s[6], s[7]};
+}
+
+// The sponge over the row at `place`; the next block is loaded while one is permuted.
+__device__ __forceinline__ void HashRow(const Constants& constants, const DeviceMatrix& matrix,
+                                        uint64_t place, uint32_t (&s)[kWidth]) {
+  uint32_t next[kRate];
+  const uint32_t* const column = matrix.data + place;
+  const auto load = [&](uint32_t from) {
+#pragma unroll
+    for (uint32_t j = 0; j < kRate; ++j) {
+      if (from + j < matrix.width) next[j] = __ldg(column + (uint64_t{from + j} << matrix.log2_height));
+    }
+  };
+#pragma unroll
+  for (int j = 0; j < kWidth; ++j) s[j] = 0;
+  load(0);
+  for (uint32_t from = 0; from < matrix.width; from += kRate) {
+#pragma unroll
+    for (uint32_t j = 0; j < kRate; ++j) {
+      if (from + j < matrix.width) s[j] = next[j];
+    }
+    load(from + kRate);
+    Permute(constants, s);
+  }
+}
+
+__device__ __forceinline__ void HashNode(const Constants& constants, const uint32_t* children, uint32_t* out,
+                                         uint64_t i) {
+  const auto* const in = reinterpret_cast<const uint4*>(children + i * 2 * kDigest);
+  uint32_t s[kWidth];
+#pragma unroll
+  for (int j = 0; j < 4; ++j) {
+    const uint4 words = in[j];
+    s[4 * j] = words.x;
+    s[4 * j + 1] = words.y;
+    s[4 * j + 2] = words.z;
+    s[4 * j + 3] = words.w;
+  }
+  Permute(constants, s);
+  StoreDigest(out, i, s);
+}
+
+// Two sibling rows and their node a thread. Row 2i is at place `p` below half the height, row 2i + 1 half the
+// height further.
+__global__ void __launch_bounds__(kThreads)
+    LeafPairs(const __grid_constant__ Constants constants, DeviceMatrix matrix, uint32_t* tree) {
+  const uint32_t half = 1u << (matrix.log2_height - 1);
+  const uint32_t p = blockIdx.x * kThreads + threadIdx.x;
+  if (p >= half) return;
+  const uint64_t leaf = ReverseBits(p, matrix.log2_height);
+  uint32_t left[kDigest], s[kWidth];
+  HashRow(constants, matrix, p, s);
+  StoreDigest(tree, leaf, s);
+#pragma unroll
+  for (uint32_t j = 0; j < kDigest; ++j) left[j] = s[j];
+  HashRow(constants, matrix, uint64_t{p} + half, s);
+  StoreDigest(tree, leaf + 1, s);
+#pragma unroll
+  for (uint32_t j = 0; j < kDigest; ++j) {
+    s[kDigest + j] = s[j];
+    s[j] = left[j];
+  }
+  Permute(constants, s);
+  StoreDigest(tree + (uint64_t{kDigest} << matrix.log2_height), leaf / 2, s);
+}
+
+__global__ void __launch_bounds__(kThreads)
+    Leaves(const __grid_constant__ Constants constants, DeviceMatrix matrix, uint32_t* tree) {
+  const uint32_t p = blockIdx.x * kThreads + threadIdx.x;
+  if (p >= (1u << matrix.log2_height)) return;
+  uint32_t s[kWidth];
+  HashRow(constants, matrix, p, s);
+  StoreDigest(tree, ReverseBits(p, matrix.log2_height), s);
+}
+
+// `levels` layers above the 2 * count digests at `below`; a block computes the part of each that is over its
+// own part of the first. Layers follow one another.
+__global__ void __launch_bounds__(kThreads)
+    Nodes(const __grid_constant__ Constants constants, uint32_t* below, uint32_t count, uint32_t levels) {
+  uint32_t first = blockIdx.x * kThreads, here = min(kThreads, count - first);
+  for (uint32_t level = 0; level < levels; ++level) {
+    uint32_t* const above = below + uint64_t{count} * 2 * kDigest;
+    if (threadIdx.x < here) HashNode(constants, below, above, first + threadIdx.x);
+    __syncthreads();
+    below = above;
+    count /= 2;
+    first /= 2;
+    here /= 2;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    CopyOpenings(DeviceMatrix matrix, const uint32_t* tree, const uint32_t* positions, const uint32_t* count,
+                 uint32_t* out) {
+  if (blockIdx.x >= *count) return;
+  const uint32_t position = positions[blockIdx.x];
+  const uint32_t place = ReverseBits(position, matrix.log2_height);
+  const uint32_t path = matrix.log2_height * kDigest;
+  out += uint64_t{blockIdx.x} * (matrix.width + path);
+  for (uint32_t i = threadIdx.x; i < matrix.width; i += kThreads)
+    out[i] = matrix.data[(uint64_t{i} << matrix.log2_height) + place];
+  for (uint32_t i = threadIdx.x; i < path; i += kThreads) {
+    const uint32_t level = i / kDigest;
+    const uint64_t leaves = uint64_t{1} << matrix.log2_height;
+    const uint64_t layer = 2 * leaves - (2 * leaves >> level);  // digests below this level
+    out[matrix.width + i] = tree[(layer + ((position >> level) ^ 1)) * kDigest + i % kDigest];
+  }
+}
+
+__global__ void __launch_bounds__(kThreads) Permutations(const __grid_constant__ Constants constants,
+                                                         uint32_t* states, uint32_t count, uint32_t times) {
+  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  if (i >= count) return;
+  uint32_t s[kWidth];
+#pragma unroll
+  for (int j = 0; j < kWidth; ++j) s[j] = states[uint64_t{i} * kWidth + j];
+#pragma unroll 1
+  for (uint32_t t = 0; t < times; ++t) Permute(constants, s);
+#pragma unroll
+  for (int j = 0; j < kWidth; ++j) states[uint64_t{i} * kWidth + j] = s[j];
+}
+
+uint32_t Blocks(uint64_t n) { return static_cast<uint32_t>((n + kThreads - 1) / kThreads); }
+
+// All layers above one of 2 * count digests. `together`: how many the small ones do in one launch.
+void LaunchLayers(const Constants& constants, uint32_t* below, uint32_t count, uint32_t together,
+                  cudaStream_t stream) {
+  constexpr uint32_t kManyNodes = 1u << 14;  // enough to keep the device busy layer by layer
+  while (count > 0) {
+    const uint32_t wanted = count > kManyNodes ? 1 : together;
+    uint32_t levels = 0;
+    for (uint32_t n = count; n > 0 && levels < wanted; n /= 2) ++levels;
+    Nodes<<<Blocks(count), kThreads, 0, stream>>>(constants, below, count, levels);
+    for (; levels > 0; --levels, count /= 2) below += uint64_t{count} * 2 * kDigest;
+  }
+}
+
+}  // namespace
+
+cudaError_t LaunchMerkleTree(const Poseidon2Constants<16>& constants, const DeviceMatrix& matrix,
+                             uint32_t* tree, cudaStream_t stream) {
+  if (matrix.log2_height == 0) return LaunchMerkleTreeUnfused(constants, matrix, tree, stream);
+  const uint32_t half = 1u << (matrix.log2_height - 1);
+  LeafPairs<<<Blocks(half), kThreads, 0, stream>>>(constants, matrix, tree);
+  LaunchLayers(constants, tree + (uint64_t{kDigest} << matrix.log2_height), half / 2, 9, stream);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchMerkleTreeUnfused(const Poseidon2Constants<16>& constants, const DeviceMatrix& matrix,
+                                    uint32_t* tree, cudaStream_t stream) {
+  const uint32_t height = 1u << matrix.log2_height;
+  Leaves<<<Blocks(height), kThreads, 0, stream>>>(constants, matrix, tree);
+  LaunchLayers(constants, tree, height / 2, 1, stream);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchOpenings(const DeviceMatrix& matrix, const uint32_t* tree, const uint32_t* positions,
+                           const uint32_t* count, uint32_t count_max, uint32_t* out, cudaStream_t stream) {
+  if (count_max == 0) return cudaSuccess;
+  CopyOpenings<<<count_max, kThreads, 0, stream>>>(matrix, tree, positions, count, out);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchPermutations(const Poseidon2Constants<16>& constants, uint32_t* states, uint32_t count,
+                               uint32_t times, cudaStream_t stream) {
+  if (count == 0) return cudaSuccess;
+  Permutations<<<Blocks(count), kThreads, 0, stream>>>(constants, states, count, times);
+  return cudaGetLastError();
+}
+
+}  // namespace proofmill::kernels

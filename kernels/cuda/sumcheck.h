@@ -1,0 +1,97 @@
+// The vectors of a sumcheck over the boolean hypercube on a device: what kernels/cpu/sumcheck.h computes,
+// with points, coefficients and challenges read from device memory.
+//
+// Variable 0 is the most significant bit of an index. An extension vector has kDegree planes, `stride` words
+// apart; a base vector is one. Words are Montgomery forms. kDegree is 4 or 5.
+//
+// Plain C++: host code that includes this file needs no CUDA compiler. Launchers only enqueue on `stream` and
+// return the launch error. REQUIRES everywhere: the current device owns the stream and the memory.
+
+#ifndef PROOFMILL_KERNELS_CUDA_SUMCHECK_H_
+#define PROOFMILL_KERNELS_CUDA_SUMCHECK_H_
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace proofmill::kernels {
+
+struct DevicePlanes {
+  uint32_t* data;
+  size_t stride;
+};
+// A vector that is still of base elements, or one of the extension.
+struct DeviceVectorView {
+  const uint32_t* data;
+  size_t stride;
+  bool extension;
+};
+
+// The functions of an index b < 2^log2_size = 2^hi * 2^lo as sums of products of two tables: over the low
+// half, and over the high half. A table of kDegree words a value has them in planes over the low half, side
+// by side over the high half.
+constexpr uint32_t LoBits(uint32_t log2_size) { return (log2_size + 1) / 2; }
+constexpr uint32_t HiBits(uint32_t log2_size) { return log2_size / 2; }
+// Words for `eqs` eq terms and `powers` power terms of vectors up to 2^log2_size.
+constexpr size_t TermTableWords(uint32_t degree, size_t eqs, size_t powers, uint32_t log2_size) {
+  const size_t lo = size_t{1} << LoBits(log2_size), hi = size_t{1} << HiBits(log2_size);
+  return eqs * degree * (lo + hi) + powers * (lo + degree * hi);
+}
+
+// coefficient * eq(point, b): points of log2_size elements, one after the other, in the order of the
+// variables.
+struct EqTerms {
+  const uint32_t* points;
+  const uint32_t* coefficients;  // null: one
+  uint32_t count;
+};
+// coefficient * x^b, x being `generator` to the power of the position.
+struct PowerTerms {
+  uint32_t generator;
+  const uint32_t* positions;
+  const uint32_t* position_count;  // terms from this on do not count
+  const uint32_t* coefficients;
+  uint32_t count;
+};
+
+// Adds all terms to w, or sets w to their sum. `tables` holds TermTableWords() of these counts.
+template <int kDegree>
+cudaError_t LaunchAddWeights(const EqTerms& eqs, const PowerTerms& powers, uint32_t log2_size, bool overwrite,
+                             uint32_t* tables, DevicePlanes w, cudaStream_t stream);
+
+// Words of partial sums that any launcher below may write.
+constexpr size_t kPartialSumsMax = 4096;
+constexpr size_t PartialSumWords(uint32_t degree) { return kPartialSumsMax * 2 * degree; }
+
+// The value of f at a point: kDegree words to `value`. `tables` holds TermTableWords() of one eq term.
+template <int kDegree>
+cudaError_t LaunchEvaluate(const DeviceVectorView& f, const uint32_t* point, uint32_t log2_size,
+                           uint32_t* tables, uint32_t* partials, uint32_t* value, cudaStream_t stream);
+
+// The values at `point`, `log2_width` elements, of opened rows: row i of 2^log2_width base elements or
+// elements begins at rows + i * row_stride. Writes kDegree words each.
+template <int kDegree>
+cudaError_t LaunchEvaluateRows(const uint32_t* rows, size_t row_stride, bool extension, uint32_t log2_width,
+                               const uint32_t* point, const uint32_t* count, uint32_t count_max,
+                               uint32_t* values, cudaStream_t stream);
+
+// h(0) and h(2) of the next round, over vectors of 2 * half elements, as *partial_count sums of 2 * kDegree
+// words each.
+template <int kDegree>
+cudaError_t LaunchRoundSums(const DeviceVectorView& f, DevicePlanes w, uint64_t half, uint32_t* partials,
+                            uint32_t* partial_count, cudaStream_t stream);
+// Sets variable 0 of f and w to the challenge: w in place, f to f_out, which may be f. If `partials` is not
+// null, also sums for the round that follows. REQUIRES: half > 1 with partials.
+template <int kDegree>
+cudaError_t LaunchFold(const DeviceVectorView& f, DevicePlanes f_out, DevicePlanes w, uint64_t half,
+                       const uint32_t* challenge, uint32_t* partials, uint32_t* partial_count,
+                       cudaStream_t stream);
+
+// The elements of an extension vector side by side.
+template <int kDegree>
+cudaError_t LaunchInterleave(DevicePlanes f, uint64_t size, uint32_t* out, cudaStream_t stream);
+
+}  // namespace proofmill::kernels
+
+#endif  // PROOFMILL_KERNELS_CUDA_SUMCHECK_H_

@@ -1,0 +1,272 @@
+#include "kernels/cuda/transcript.h"
+
+#include "kernels/cuda/babybear.cuh"
+#include "kernels/cuda/poseidon2.cuh"
+
+namespace proofmill::kernels {
+namespace {
+
+using device::Add;
+using device::Constants;
+using device::Ext;
+using device::kRate;
+using device::kWidth;
+using device::LoadExt;
+using device::Mul;
+using device::StoreExt;
+
+constexpr uint32_t kThreads = 256;
+constexpr uint32_t kIndexBitsMax = 20;  // as engine/whir/transcript.cc has it
+
+// The sponge in one warp: lanes l and l + 16 hold word l. All lanes call everything, with the same arguments.
+class WarpSponge {
+ public:
+  __device__ WarpSponge(const Constants& constants, DeviceSponge* memory)
+      : constants_(constants),
+        memory_(memory),
+        lane_(threadIdx.x % kWidth),
+        word_(memory->state[lane_]),
+        inputs_(memory->input_count),
+        outputs_(memory->output_count),
+        failed_(memory->failed) {}
+
+  __device__ void Save() {
+    __syncwarp();
+    memory_->state[lane_] = word_;
+    memory_->input_count = inputs_;
+    memory_->output_count = outputs_;
+    memory_->failed = failed_;
+  }
+
+  __device__ void Observe(uint32_t x) {
+    if (lane_ == inputs_) word_ = x;
+    outputs_ = 0;
+    if (++inputs_ == kRate) Duplex();
+  }
+  __device__ uint32_t Sample() {
+    if (inputs_ > 0 || outputs_ == 0) Duplex();
+    --outputs_;
+    return __shfl_sync(device::kAllLanes, word_, static_cast<int>(outputs_));
+  }
+  template <int kD>
+  __device__ Ext<kD> SampleExt() {
+    Ext<kD> out;
+#pragma unroll
+    for (int i = 0; i < kD; ++i) out.c[i] = Sample();
+    return out;
+  }
+  __device__ uint32_t SampleBits(uint32_t bits) {
+    return static_cast<uint32_t>(device::Reduce(Sample()) & ((uint64_t{1} << bits) - 1));
+  }
+  __device__ void TakeNonce(const NonceStep& step) {
+    const uint32_t nonce = step.found->nonce;
+    if (nonce == kNoDeviceNonce) failed_ = 1;
+    const uint32_t word = nonce == kNoDeviceNonce ? 0 : Mul(nonce, kBabyBearR2);
+    *step.copy = word;
+    Observe(word);
+    Sample();
+  }
+
+ private:
+  __device__ __noinline__ void Duplex() {
+    word_ = device::WarpPermute(constants_, word_);
+    inputs_ = 0;
+    outputs_ = kRate;
+  }
+
+  const Constants& constants_;
+  DeviceSponge* const memory_;
+  const uint32_t lane_;
+  uint32_t word_, inputs_, outputs_, failed_;
+};
+
+template <int kD>
+__global__ void __launch_bounds__(32)
+    ObserveWords(const __grid_constant__ Constants constants, DeviceSponge* memory, const uint32_t* words,
+                 uint32_t count, uint32_t* copy, uint32_t* point, uint32_t n) {
+  WarpSponge sponge(constants, memory);
+  for (uint32_t i = threadIdx.x; i < count; i += 32) copy[i] = words[i];
+  for (uint32_t i = 0; i < count; ++i) sponge.Observe(words[i]);
+  if (point != nullptr) {
+    Ext<kD> z = sponge.SampleExt<kD>();
+    for (uint32_t i = n; i-- > 0; z = z * z) {
+      if (threadIdx.x == 0) StoreExt(point + uint64_t{i} * kD, z);
+    }
+  }
+  sponge.Save();
+}
+
+// h(r) of the quadratic through (0, h0), (1, sum - h0) and (2, h2).
+template <int kD>
+__device__ Ext<kD> QuadraticAt(const Ext<kD>& h0, const Ext<kD>& sum, const Ext<kD>& h2, const Ext<kD>& r) {
+  constexpr uint32_t kHalf = BabyBear::FromCanonical((kBabyBearP + 1) / 2).montgomery();
+  const Ext<kD> one = device::ExtOne<kD>(), two = one + one;
+  const Ext<kD> outer = h0 * ((r - one) * (r - two)) + h2 * (r * (r - one));
+  return device::Scale(outer, kHalf) + (sum - h0) * (r * (two - r));
+}
+
+template <int kD>
+__device__ void Challenge(WarpSponge& sponge, const SumcheckStep<kD>& step) {
+  const Ext<kD> r = sponge.SampleExt<kD>();
+  const Ext<kD> h0 = LoadExt<kD>(step.evaluations), h2 = LoadExt<kD>(step.evaluations + kD);
+  const Ext<kD> sum = QuadraticAt(h0, LoadExt<kD>(step.sum), h2, r);
+  __syncwarp();
+  if (threadIdx.x == 0) {
+    StoreExt(step.challenge, r);
+    StoreExt(step.sum, sum);
+  }
+}
+
+template <int kD>
+__global__ void __launch_bounds__(kThreads)
+    ObserveRound(const __grid_constant__ Constants constants, DeviceSponge* memory,
+                 const __grid_constant__ SumcheckStep<kD> step) {
+  uint32_t words[2 * kD] = {};
+  for (uint32_t i = threadIdx.x; i < step.partial_count; i += kThreads) {
+#pragma unroll
+    for (int k = 0; k < 2 * kD; ++k) words[k] = Add(words[k], step.partials[uint64_t{i} * (2 * kD) + k]);
+  }
+  device::BlockSum<kThreads>(words);
+  if (threadIdx.x >= 32) return;
+  WarpSponge sponge(constants, memory);
+#pragma unroll
+  for (int k = 0; k < 2 * kD; ++k) {
+    if (threadIdx.x == 0) step.evaluations[k] = words[k];
+    sponge.Observe(words[k]);
+  }
+  __syncwarp();
+  if (step.pow.found == nullptr) Challenge(sponge, step);
+  sponge.Save();
+}
+
+template <int kD>
+__global__ void __launch_bounds__(32)
+    ChallengeRound(const __grid_constant__ Constants constants, DeviceSponge* memory,
+                   const __grid_constant__ SumcheckStep<kD> step) {
+  WarpSponge sponge(constants, memory);
+  sponge.TakeNonce(step.pow);
+  Challenge(sponge, step);
+  sponge.Save();
+}
+
+__device__ void DrawPositions(WarpSponge& sponge, const QueryStep& step, uint32_t* out) {
+  uint32_t group = 1;
+  if (uint64_t{step.queries} * step.bits <= kIndexBitsMax) {
+    group = step.queries;
+  } else if (kIndexBitsMax / step.bits >= 2) {
+    group = kIndexBitsMax / step.bits;
+  }
+  for (uint32_t done = 0; done < step.queries;) {
+    const uint32_t here = min(group, step.queries - done);
+    uint32_t value = sponge.SampleBits(here * step.bits);
+    for (uint32_t i = 0; i < here; ++i, value >>= step.bits) out[done + i] = value & ((1u << step.bits) - 1);
+    done += here;
+  }
+}
+
+__global__ void __launch_bounds__(kThreads)
+    DrawQueries(const __grid_constant__ Constants constants, DeviceSponge* memory,
+                const __grid_constant__ QueryStep step) {
+  __shared__ uint32_t distinct;
+  uint32_t* const drawn = step.scratch;
+  uint32_t* const is_first = step.scratch + step.queries;
+  if (threadIdx.x < 32) {
+    WarpSponge sponge(constants, memory);
+    if (step.pow.found != nullptr) sponge.TakeNonce(step.pow);
+    if (step.checkpoint) sponge.Sample();
+    DrawPositions(sponge, step, drawn);
+    sponge.Save();
+  }
+  if (threadIdx.x == 0) distinct = 0;
+  __syncthreads();
+  // There are few: each position looks at all others.
+  for (uint32_t i = threadIdx.x; i < step.queries; i += kThreads) {
+    uint32_t first = 1;
+    for (uint32_t j = 0; j < i; ++j) first &= drawn[j] != drawn[i] ? 1u : 0u;
+    is_first[i] = first;
+    if (first != 0) atomicAdd(&distinct, 1u);
+  }
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < step.queries; i += kThreads) {
+    if (is_first[i] == 0) continue;
+    uint32_t place = 0;
+    for (uint32_t j = 0; j < step.queries; ++j) place += drawn[j] < drawn[i] ? is_first[j] : 0;
+    step.positions[place] = drawn[i];
+  }
+  if (threadIdx.x == 0) *step.count = distinct;
+}
+
+template <int kD>
+__global__ void __launch_bounds__(kThreads)
+    CombineTerms(const __grid_constant__ Constants constants, DeviceSponge* memory,
+                 const __grid_constant__ CombineStep step) {
+  __shared__ uint32_t shared_gamma[kD];
+  if (threadIdx.x < 32) {
+    WarpSponge sponge(constants, memory);
+    const Ext<kD> sampled = sponge.SampleExt<kD>();
+    if (threadIdx.x == 0) StoreExt(shared_gamma, sampled);
+    sponge.Save();
+  }
+  __syncthreads();
+  const Ext<kD> gamma = LoadExt<kD>(shared_gamma);
+  const uint32_t count = step.eq_count + step.power_count;
+  const uint32_t used = step.eq_count + (step.power_count == 0 ? 0 : *step.power_count_used);
+  Ext<kD> sum = {}, power = device::Power(gamma, threadIdx.x);
+  const Ext<kD> stride = device::Power(gamma, kThreads);
+  for (uint32_t j = threadIdx.x; j < count; j += kThreads, power = power * stride) {
+    const Ext<kD> coefficient = j < used ? power : Ext<kD>{};
+    StoreExt(step.coefficients + uint64_t{j} * kD, coefficient);
+    if (j < used) sum = sum + coefficient * LoadExt<kD>(step.values + uint64_t{j} * kD);
+  }
+  device::BlockSum<kThreads>(sum.c);
+  if (threadIdx.x != 0) return;
+  StoreExt(step.sum, step.overwrite ? sum : sum + LoadExt<kD>(step.sum));
+}
+
+}  // namespace
+
+template <int kDegree>
+cudaError_t LaunchObserve(const Poseidon2Constants<16>& constants, DeviceSponge* sponge,
+                          const uint32_t* words, uint32_t count, uint32_t* copy, uint32_t* point, uint32_t n,
+                          cudaStream_t stream) {
+  ObserveWords<kDegree><<<1, 32, 0, stream>>>(constants, sponge, words, count, copy, point, n);
+  return cudaGetLastError();
+}
+template <int kDegree>
+cudaError_t LaunchSumcheckObserve(const Poseidon2Constants<16>& constants, DeviceSponge* sponge,
+                                  const SumcheckStep<kDegree>& step, cudaStream_t stream) {
+  ObserveRound<kDegree><<<1, kThreads, 0, stream>>>(constants, sponge, step);
+  return cudaGetLastError();
+}
+template <int kDegree>
+cudaError_t LaunchSumcheckChallenge(const Poseidon2Constants<16>& constants, DeviceSponge* sponge,
+                                    const SumcheckStep<kDegree>& step, cudaStream_t stream) {
+  ChallengeRound<kDegree><<<1, 32, 0, stream>>>(constants, sponge, step);
+  return cudaGetLastError();
+}
+cudaError_t LaunchQueries(const Poseidon2Constants<16>& constants, DeviceSponge* sponge,
+                          const QueryStep& step, cudaStream_t stream) {
+  DrawQueries<<<1, kThreads, 0, stream>>>(constants, sponge, step);
+  return cudaGetLastError();
+}
+template <int kDegree>
+cudaError_t LaunchCombine(const Poseidon2Constants<16>& constants, DeviceSponge* sponge,
+                          const CombineStep& step, cudaStream_t stream) {
+  CombineTerms<kDegree><<<1, kThreads, 0, stream>>>(constants, sponge, step);
+  return cudaGetLastError();
+}
+
+#define PROOFMILL_INSTANTIATE(D)                                                                          \
+  template cudaError_t LaunchObserve<D>(const Poseidon2Constants<16>&, DeviceSponge*, const uint32_t*,    \
+                                        uint32_t, uint32_t*, uint32_t*, uint32_t, cudaStream_t);          \
+  template cudaError_t LaunchSumcheckObserve<D>(const Poseidon2Constants<16>&, DeviceSponge*,             \
+                                                const SumcheckStep<D>&, cudaStream_t);                    \
+  template cudaError_t LaunchSumcheckChallenge<D>(const Poseidon2Constants<16>&, DeviceSponge*,           \
+                                                  const SumcheckStep<D>&, cudaStream_t);                  \
+  template cudaError_t LaunchCombine<D>(const Poseidon2Constants<16>&, DeviceSponge*, const CombineStep&, \
+                                        cudaStream_t)
+PROOFMILL_INSTANTIATE(4);
+PROOFMILL_INSTANTIATE(5);
+#undef PROOFMILL_INSTANTIATE
+
+}  // namespace proofmill::kernels

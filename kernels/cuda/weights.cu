@@ -1,0 +1,277 @@
+// Weights and evaluations of sumcheck.h: sums over products of a table over the low half of an index and one
+// over the high half.
+
+#include <algorithm>
+
+#include "kernels/cuda/babybear.cuh"
+#include "kernels/cuda/sumcheck.h"
+
+namespace proofmill::kernels {
+namespace {
+
+using device::Ext;
+using device::Factor;
+using device::LoadExt;
+using device::LoadPlanes;
+using device::Reduce;
+using device::Shorten;
+using device::StoreExt;
+
+constexpr uint32_t kThreads = 256;
+
+// The tables of a set of terms in one piece of memory.
+struct Tables {
+  uint32_t* eq_lo;     // [term][coefficient][lo]
+  uint32_t* eq_hi;     // [term][hi][coefficient]
+  uint32_t* power_lo;  // [term][lo]
+  uint32_t* power_hi;  // [term][hi][coefficient]
+  uint32_t lo_bits, hi_bits;
+};
+template <int kD>
+Tables MakeTables(uint32_t* memory, size_t eqs, size_t powers, uint32_t log2_size) {
+  Tables out;
+  out.lo_bits = LoBits(log2_size);
+  out.hi_bits = HiBits(log2_size);
+  out.eq_lo = memory;
+  out.eq_hi = out.eq_lo + (eqs * kD << out.lo_bits);
+  out.power_lo = out.eq_hi + (eqs * kD << out.hi_bits);
+  out.power_hi = out.power_lo + (powers << out.lo_bits);
+  return out;
+}
+
+// The product over `count` coordinates of p b + (1 - p)(1 - b), the last coordinate being bit 0 of b.
+template <int kD>
+__device__ Ext<kD> EqAt(const uint32_t* point, uint32_t count, uint32_t b) {
+  Ext<kD> out = device::ExtOne<kD>();
+  for (uint32_t i = 0; i < count; ++i) {
+    const Ext<kD> p = LoadExt<kD>(point + i * kD);
+    const bool set = (b >> (count - 1 - i) & 1) != 0;
+    out = out * (set ? p : device::ExtOne<kD>() - p);
+  }
+  return out;
+}
+
+// blockIdx.y picks the term.
+template <int kD>
+__global__ void __launch_bounds__(kThreads) EqTables(Tables tables, EqTerms terms) {
+  const uint32_t i = blockIdx.x * kThreads + threadIdx.x, t = blockIdx.y;
+  const uint32_t lo_count = 1u << tables.lo_bits, hi_count = 1u << tables.hi_bits;
+  const uint32_t* const point = terms.points + uint64_t{t} * (tables.lo_bits + tables.hi_bits) * kD;
+  if (i < lo_count) {
+    device::StorePlanes(tables.eq_lo + uint64_t{t} * kD * lo_count, lo_count, i,
+                        EqAt<kD>(point + tables.hi_bits * kD, tables.lo_bits, i));
+  }
+  if (i < hi_count) {
+    Ext<kD> value = EqAt<kD>(point, tables.hi_bits, i);
+    if (terms.coefficients != nullptr) value = value * LoadExt<kD>(terms.coefficients + uint64_t{t} * kD);
+    StoreExt(tables.eq_hi + (uint64_t{t} * hi_count + i) * kD, value);
+  }
+}
+
+template <int kD>
+__global__ void __launch_bounds__(kThreads) PowerTables(Tables tables, PowerTerms terms) {
+  const uint32_t i = blockIdx.x * kThreads + threadIdx.x, t = blockIdx.y;
+  const uint32_t lo_count = 1u << tables.lo_bits, hi_count = 1u << tables.hi_bits;
+  const uint64_t position = t < *terms.position_count ? terms.positions[t] : 0;
+  constexpr uint64_t kOrder = uint64_t{1} << kBabyBearTwoAdicity;  // of the generator, or a multiple
+  if (i < lo_count)
+    tables.power_lo[uint64_t{t} * lo_count + i] = device::Power(terms.generator, position * i % kOrder);
+  if (i < hi_count) {
+    const uint32_t power = device::Power(terms.generator, ((position * i) << tables.lo_bits) % kOrder);
+    StoreExt(tables.power_hi + (uint64_t{t} * hi_count + i) * kD,
+             device::Scale(LoadExt<kD>(terms.coefficients + uint64_t{t} * kD), power));
+  }
+}
+
+// One low index a thread, kRows high ones; the factors of the high table are shared by the block.
+constexpr uint32_t kRows = 4;
+constexpr uint32_t kTermTile = 16;
+
+template <int kD>
+__global__ void __launch_bounds__(kThreads)
+    AddWeights(Tables tables, uint32_t eqs, uint32_t powers, bool overwrite, DevicePlanes w) {
+  __shared__ Factor<kD> eq_factors[kTermTile][kRows];
+  __shared__ Ext<kD> power_factors[kTermTile][kRows];
+  const uint32_t lo_count = 1u << tables.lo_bits, hi_count = 1u << tables.hi_bits;
+  const uint32_t lo = blockIdx.x * kThreads + threadIdx.x, first_hi = blockIdx.y * kRows;
+  uint64_t sums[kRows][kD] = {};
+  for (uint32_t first = 0; first < eqs; first += kTermTile) {
+    const uint32_t here = min(kTermTile, eqs - first);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < here * kRows; i += kThreads) {
+      const uint32_t t = i / kRows, hi = min(first_hi + i % kRows, hi_count - 1);
+      eq_factors[t][i % kRows] =
+          device::MakeFactor(LoadExt<kD>(tables.eq_hi + (uint64_t{first + t} * hi_count + hi) * kD));
+    }
+    __syncthreads();
+    if (lo >= lo_count) continue;
+    for (uint32_t t = 0; t < here; ++t) {
+      const Ext<kD> low = LoadPlanes<kD>(tables.eq_lo + uint64_t{first + t} * kD * lo_count, lo_count, lo);
+#pragma unroll
+      for (uint32_t row = 0; row < kRows; ++row) {
+#pragma unroll
+        for (int k = 0; k < kD; ++k) {
+          uint64_t& sum = sums[row][k];
+#pragma unroll
+          for (int i = 0; i < kD; ++i) {
+            sum += uint64_t{low.c[i]} * FactorWord(eq_factors[t][row], k, i);
+            if (i % 2 == 1 || i + 1 == kD) sum = Shorten(sum);
+          }
+        }
+      }
+    }
+  }
+  for (uint32_t first = 0; first < powers; first += kTermTile) {
+    const uint32_t here = min(kTermTile, powers - first);
+    __syncthreads();
+    for (uint32_t i = threadIdx.x; i < here * kRows; i += kThreads) {
+      const uint32_t t = i / kRows, hi = min(first_hi + i % kRows, hi_count - 1);
+      power_factors[t][i % kRows] = LoadExt<kD>(tables.power_hi + (uint64_t{first + t} * hi_count + hi) * kD);
+    }
+    __syncthreads();
+    if (lo >= lo_count) continue;
+#pragma unroll 2
+    for (uint32_t t = 0; t < here; ++t) {
+      const uint32_t low = tables.power_lo[uint64_t{first + t} * lo_count + lo];
+#pragma unroll
+      for (uint32_t row = 0; row < kRows; ++row) {
+#pragma unroll
+        for (int k = 0; k < kD; ++k)
+          sums[row][k] = Shorten(sums[row][k] + uint64_t{low} * power_factors[t][row].c[k]);
+      }
+    }
+  }
+  if (lo >= lo_count) return;
+#pragma unroll
+  for (uint32_t row = 0; row < kRows; ++row) {
+    if (first_hi + row >= hi_count) break;
+    const uint64_t place = (uint64_t{first_hi + row} << tables.lo_bits) + lo;
+    Ext<kD> value;
+#pragma unroll
+    for (int k = 0; k < kD; ++k) value.c[k] = Reduce(sums[row][k]);
+    if (!overwrite) value = value + LoadPlanes<kD>(w.data, w.stride, place);
+    device::StorePlanes(w.data, w.stride, place, value);
+  }
+}
+
+// The sum over hi in a block's part of f[hi][lo] * eq_hi[hi], times eq_lo[lo], added up over the block.
+// blockIdx.x picks the low indices, blockIdx.y the part of the high ones.
+template <int kD, bool kExtension>
+__global__ void __launch_bounds__(kThreads)
+    EvaluatePart(Tables tables, DeviceVectorView f, uint32_t his, uint32_t* partials) {
+  const uint32_t lo_count = 1u << tables.lo_bits, hi_count = 1u << tables.hi_bits;
+  const uint32_t lo = blockIdx.x * kThreads + threadIdx.x, first_hi = blockIdx.y * his;
+  Ext<kD> total = {};
+  if (lo < lo_count) {
+    uint64_t sums[kD] = {};
+    const uint32_t end_hi = min(first_hi + his, hi_count);
+#pragma unroll 4
+    for (uint32_t hi = first_hi; hi < end_hi; ++hi) {
+      const Ext<kD> high = LoadExt<kD>(tables.eq_hi + uint64_t{hi} * kD);
+      const uint64_t place = (uint64_t{hi} << tables.lo_bits) + lo;
+      if constexpr (kExtension) {
+        const Ext<kD> product = LoadPlanes<kD>(f.data, f.stride, place) * high;
+        total = total + product;
+      } else {
+        const uint32_t value = f.data[place];
+#pragma unroll
+        for (int k = 0; k < kD; ++k) sums[k] = Shorten(sums[k] + uint64_t{value} * high.c[k]);
+      }
+    }
+    if constexpr (!kExtension) {
+#pragma unroll
+      for (int k = 0; k < kD; ++k) total.c[k] = Reduce(sums[k]);
+    }
+    total = total * LoadPlanes<kD>(tables.eq_lo, lo_count, lo);
+  }
+  device::BlockSum<kThreads>(total.c);
+  if (threadIdx.x == 0) StoreExt(partials + (uint64_t{blockIdx.y} * gridDim.x + blockIdx.x) * kD, total);
+}
+
+template <int kD>
+__global__ void __launch_bounds__(kThreads)
+    AddPartials(const uint32_t* partials, uint32_t count, uint32_t* out) {
+  Ext<kD> sum = {};
+  for (uint32_t i = threadIdx.x; i < count; i += kThreads)
+    sum = sum + LoadExt<kD>(partials + uint64_t{i} * kD);
+  device::BlockSum<kThreads>(sum.c);
+  if (threadIdx.x == 0) StoreExt(out, sum);
+}
+
+constexpr uint32_t kLog2WidthMax = 8;
+static_assert(kThreads == 1u << kLog2WidthMax);
+
+template <int kD>
+__global__ void __launch_bounds__(kThreads)
+    EvaluateRow(const uint32_t* rows, size_t row_stride, bool extension, uint32_t log2_width,
+                const uint32_t* point, const uint32_t* count, uint32_t* values) {
+  if (blockIdx.x >= *count) return;
+  const uint32_t* const row = rows + blockIdx.x * row_stride;
+  Ext<kD> sum = {};
+  if (threadIdx.x < (1u << log2_width)) {
+    const Ext<kD> weight = EqAt<kD>(point, log2_width, threadIdx.x);
+    sum = extension ? LoadExt<kD>(row + threadIdx.x * kD) * weight : device::Scale(weight, row[threadIdx.x]);
+  }
+  device::BlockSum<kThreads>(sum.c);
+  if (threadIdx.x == 0) StoreExt(values + uint64_t{blockIdx.x} * kD, sum);
+}
+
+uint32_t Blocks(uint64_t n) { return static_cast<uint32_t>((n + kThreads - 1) / kThreads); }
+
+}  // namespace
+
+template <int kDegree>
+cudaError_t LaunchAddWeights(const EqTerms& eqs, const PowerTerms& powers, uint32_t log2_size, bool overwrite,
+                             uint32_t* tables, DevicePlanes w, cudaStream_t stream) {
+  const Tables parts = MakeTables<kDegree>(tables, eqs.count, powers.count, log2_size);
+  const uint32_t lo_count = 1u << parts.lo_bits, hi_count = 1u << parts.hi_bits;
+  if (eqs.count != 0)
+    EqTables<kDegree><<<dim3(Blocks(lo_count), eqs.count), kThreads, 0, stream>>>(parts, eqs);
+  if (powers.count != 0)
+    PowerTables<kDegree><<<dim3(Blocks(lo_count), powers.count), kThreads, 0, stream>>>(parts, powers);
+  const dim3 grid(Blocks(lo_count), (hi_count + kRows - 1) / kRows);
+  AddWeights<kDegree><<<grid, kThreads, 0, stream>>>(parts, eqs.count, powers.count, overwrite, w);
+  return cudaGetLastError();
+}
+
+template <int kDegree>
+cudaError_t LaunchEvaluate(const DeviceVectorView& f, const uint32_t* point, uint32_t log2_size,
+                           uint32_t* tables, uint32_t* partials, uint32_t* value, cudaStream_t stream) {
+  const Tables parts = MakeTables<kDegree>(tables, 1, 0, log2_size);
+  const uint32_t lo_count = 1u << parts.lo_bits, hi_count = 1u << parts.hi_bits;
+  EqTables<kDegree><<<dim3(Blocks(lo_count), 1), kThreads, 0, stream>>>(parts, EqTerms{point, nullptr, 1});
+  const uint32_t lo_blocks = Blocks(lo_count);
+  const auto hi_blocks_max = static_cast<uint32_t>(std::max<size_t>(1, kPartialSumsMax / lo_blocks));
+  const uint32_t his = std::max<uint32_t>(8, (hi_count + hi_blocks_max - 1) / hi_blocks_max);
+  const dim3 grid(lo_blocks, (hi_count + his - 1) / his);
+  if (f.extension) {
+    EvaluatePart<kDegree, true><<<grid, kThreads, 0, stream>>>(parts, f, his, partials);
+  } else {
+    EvaluatePart<kDegree, false><<<grid, kThreads, 0, stream>>>(parts, f, his, partials);
+  }
+  AddPartials<kDegree><<<1, kThreads, 0, stream>>>(partials, grid.x * grid.y, value);
+  return cudaGetLastError();
+}
+
+template <int kDegree>
+cudaError_t LaunchEvaluateRows(const uint32_t* rows, size_t row_stride, bool extension, uint32_t log2_width,
+                               const uint32_t* point, const uint32_t* count, uint32_t count_max,
+                               uint32_t* values, cudaStream_t stream) {
+  if (count_max == 0) return cudaSuccess;
+  EvaluateRow<kDegree>
+      <<<count_max, kThreads, 0, stream>>>(rows, row_stride, extension, log2_width, point, count, values);
+  return cudaGetLastError();
+}
+
+#define PROOFMILL_INSTANTIATE(D)                                                                         \
+  template cudaError_t LaunchAddWeights<D>(const EqTerms&, const PowerTerms&, uint32_t, bool, uint32_t*, \
+                                           DevicePlanes, cudaStream_t);                                  \
+  template cudaError_t LaunchEvaluate<D>(const DeviceVectorView&, const uint32_t*, uint32_t, uint32_t*,  \
+                                         uint32_t*, uint32_t*, cudaStream_t);                            \
+  template cudaError_t LaunchEvaluateRows<D>(const uint32_t*, size_t, bool, uint32_t, const uint32_t*,   \
+                                             const uint32_t*, uint32_t, uint32_t*, cudaStream_t)
+PROOFMILL_INSTANTIATE(4);
+PROOFMILL_INSTANTIATE(5);
+#undef PROOFMILL_INSTANTIATE
+
+}  // namespace proofmill::kernels
