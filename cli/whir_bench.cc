@@ -83,9 +83,9 @@ struct CellResult {
 };
 
 std::vector<std::pair<std::string, double>> StagesOf(const engine::WhirTimes& times) {
-  return {{"encode", times.encode},   {"hash", times.hash},         {"evaluate", times.evaluate},
-          {"weights", times.weights}, {"sumcheck", times.sumcheck}, {"pow", times.pow},
-          {"open", times.open}};
+  return {{"upload", times.upload},     {"encode", times.encode},   {"hash", times.hash},
+          {"evaluate", times.evaluate}, {"weights", times.weights}, {"sumcheck", times.sumcheck},
+          {"pow", times.pow},           {"open", times.open}};
 }
 
 class WhirBenchCommand final : public Command {
@@ -116,13 +116,14 @@ class WhirBenchCommand final : public Command {
     flags.Custom("cells", "N,F,R;...", "20,4,1", "Variables, fold and log2 of the inverse rate of each cell.",
                  [this](absl::string_view text) { return ParseCells(text); });
     flags.Choice("grid", &grid_, {"none", "article"}, "All cells of the article instead.");
-    flags.Choice("backend", &backend_, {"auto", "cpu"}, "Where proofs are made.");
+    flags.Choice("backend", &backend_, {"auto", "cpu", "cuda"}, "Where proofs are made.");
     runs_.Declare(flags);
   }
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>&) override {
     if (grid_ == "article") cells_.assign(std::begin(kArticleCells), std::end(kArticleCells));
     PROOFMILL_RETURN_IF_ERROR(engine::ChooseCpuArithmetic(runs_.cpu_arithmetic));
+    PROOFMILL_ASSIGN_OR_RETURN(device_, engine::ChooseWhirDevice(backend_));
     kernels::KeepFreedMemory();
     kernels::ThreadArena arena(runs_.ThreadCount());
     arena.Execute([&] { rates_ = MeasurePermutations(); });
@@ -159,7 +160,11 @@ class WhirBenchCommand final : public Command {
   absl::StatusOr<CellResult> Measure(const WhirCell& cell) const {
     PROOFMILL_ASSIGN_OR_RETURN(engine::WhirConfig config, engine::DeriveWhirConfig(ArticleParameters(cell)));
     CellResult result{.cell = cell, .times = {}, .expected_nonces = config.ExpectedNonces()};
-    const engine::WhirProver prover(std::move(config));
+    std::unique_ptr<engine::WhirDevice> device;
+    if (device_) {
+      PROOFMILL_ASSIGN_OR_RETURN(device, device_(config));
+    }
+    const engine::WhirProver prover(std::move(config), std::move(device));
     std::vector<engine::WhirTimes> runs;
     uint64_t seed = 0;  // of the polynomial: the next one after a run without a nonce
     for (uint64_t i = 0; i < runs_.warmup + runs_.runs; ++i) {
@@ -202,7 +207,8 @@ class WhirBenchCommand final : public Command {
   std::string ReportText(const std::vector<CellResult>& results) const {
     Table table(
         {"n f r", "ms", "without pow", "pow", "nonces", "E", "ms at E", "bytes", "x M1 CPU", "x M1 GPU"});
-    Table stages({"n f r", "encode", "hash", "evaluate", "weights", "sumcheck", "pow", "open", "other"});
+    Table stages(
+        {"n f r", "upload", "encode", "hash", "evaluate", "weights", "sumcheck", "pow", "open", "other"});
     for (const CellResult& result : results) {
       const WhirCell& cell = result.cell;
       const std::string name = absl::StrFormat("%d %d %d", cell.num_variables, cell.fold, cell.rate);
@@ -227,7 +233,7 @@ class WhirBenchCommand final : public Command {
       stages.AddRow(std::move(row));
     }
     return absl::StrCat(
-        "device cpu, ", runs_.ThreadCount(), " threads, ", CpuArithmetic(), " arithmetic (",
+        "device ", DeviceName(), ", ", runs_.ThreadCount(), " threads, ", CpuArithmetic(), " arithmetic (",
         kernels::CurrentBabyBearKernels().name, ", ", kernels::CurrentBabyBearKernels().lanes,
         " lanes), median of ", runs_.runs, " runs\n",
         absl::StrFormat("Poseidon2 permutations per second, all threads: %.3g scalar, %.3g in vectors\n",
@@ -257,7 +263,7 @@ class WhirBenchCommand final : public Command {
                        {"stages", std::move(stages)}});
     }
     const nlohmann::ordered_json out = {{"benchmark", "whir"},
-                                        {"device", "cpu"},
+                                        {"device", DeviceName()},
                                         {"threads", runs_.ThreadCount()},
                                         {"cpu_arithmetic", CpuArithmetic()},
                                         {"runs", runs_.runs},
@@ -270,10 +276,13 @@ class WhirBenchCommand final : public Command {
     return out.dump(2) + "\n";
   }
 
+  std::string DeviceName() const { return device_ ? "cuda:0" : "cpu"; }
+
   BenchFlags runs_;
   std::vector<WhirCell> cells_ = {FindArticleCell(20, 4, 1)};
   std::string grid_ = "none";
   std::string backend_ = "auto";
+  engine::WhirDeviceMaker device_;
   PermutationRates rates_;
 };
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/commands.h"
 #include "cli/whir_text.h"
+#include "engine/backend/select.h"
 #include "engine/base/status_macros.h"
 #include "engine/formats/file.h"
 #include "engine/whir/vector_check.h"
@@ -40,18 +41,19 @@ class WhirCheckVectorCommand final : public Command {
   }
 
   void DeclareFlags(FlagSet& flags) override {
-    flags.Choice("backend", &backend_, {"auto", "cpu"}, "Where proofs are made.");
+    flags.Choice("backend", &backend_, {"auto", "cpu", "cuda"}, "Where proofs are made.");
     flags.Uint("threads", &threads_, {.min = 0, .max = 1024}, "Threads; 0 means one per core.");
   }
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& positional) override {
     kernels::KeepFreedMemory();
     kernels::ThreadArena arena(threads_ == 0 ? kernels::HardwareThreads() : static_cast<size_t>(threads_));
+    PROOFMILL_ASSIGN_OR_RETURN(const engine::WhirDeviceMaker device, engine::ChooseWhirDevice(backend_));
     bool all_agree = true;
     for (const std::string& path : positional) {
       PROOFMILL_ASSIGN_OR_RETURN(const std::string text, engine::ReadTextFile(path, kVectorBytesMax));
       absl::StatusOr<engine::WhirVectorResult> result;
-      arena.Execute([&] { result = engine::CheckWhirVector(text, {}); });
+      arena.Execute([&] { result = engine::CheckWhirVector(text, {.device = device}); });
       if (!result.ok()) {
         return absl::Status(result.status().code(), absl::StrCat(path, ": ", result.status().message()));
       }

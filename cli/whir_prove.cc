@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/output_files.h"
 #include "cli/whir_text.h"
+#include "engine/backend/select.h"
 #include "engine/base/status_macros.h"
 #include "engine/formats/file.h"
 #include "engine/whir/files.h"
@@ -48,6 +49,7 @@ class WhirProveCommand final : public Command {
     flags.String(
         "statement_out", "FILE", &statement_out_,
         "Also writes the statement with all parameters and values; claims without a value get theirs.");
+    flags.Choice("backend", &backend_, {"auto", "cpu", "cuda"}, "Where proofs are made.");
     flags.Uint("threads", &threads_, {.min = 0, .max = 1024}, "Threads; 0 means one per core.");
   }
 
@@ -77,7 +79,12 @@ class WhirProveCommand final : public Command {
   absl::StatusOr<std::vector<uint8_t>> Prove(engine::WhirConfig config,
                                              absl::Span<const kernels::BabyBear> polynomial,
                                              engine::WhirStatement& statement) const {
-    const engine::WhirProver prover(std::move(config));
+    PROOFMILL_ASSIGN_OR_RETURN(const engine::WhirDeviceMaker make_device, engine::ChooseWhirDevice(backend_));
+    std::unique_ptr<engine::WhirDevice> device;
+    if (make_device) {
+      PROOFMILL_ASSIGN_OR_RETURN(device, make_device(config));
+    }
+    const engine::WhirProver prover(std::move(config), std::move(device));
     const size_t coordinates =
         size_t{statement.parameters.num_variables} * statement.parameters.extension_degree;
     for (engine::WhirClaim& claim : statement.claims) {
@@ -92,6 +99,7 @@ class WhirProveCommand final : public Command {
   }
 
   std::string statement_out_;
+  std::string backend_ = "auto";
   uint64_t threads_ = 0;
 };
 

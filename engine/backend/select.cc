@@ -14,6 +14,7 @@
 #include "kernels/field/arithmetic.h"
 #if defined(PROOFMILL_HAVE_CUDA)
 #include "engine/backend/cuda/cuda_backend.h"
+#include "engine/backend/cuda/whir_device.h"
 #endif
 
 namespace proofmill::engine {
@@ -39,12 +40,26 @@ absl::StatusOr<BackendSelection> AllGpus(const BackendOptions& options) {
   }
   return selection;
 }
+absl::StatusOr<WhirDeviceMaker> FirstGpu() {
+  PROOFMILL_RETURN_IF_ERROR(CountCudaDevices().status());
+  return [](const WhirConfig& config) -> absl::StatusOr<std::unique_ptr<WhirDevice>> {
+    return MakeCudaWhirDevice(config);
+  };
+}
 #else
-absl::StatusOr<BackendSelection> AllGpus(const BackendOptions&) {
+absl::Status NoCuda() {
   return WithReason(absl::FailedPreconditionError("cuda: this build has no cuda backend"),
                     ErrorReason::kNoDevice);
 }
+absl::StatusOr<BackendSelection> AllGpus(const BackendOptions&) { return NoCuda(); }
+absl::StatusOr<WhirDeviceMaker> FirstGpu() { return NoCuda(); }
 #endif
+
+absl::Status UnknownBackend(std::string_view choice) {
+  return WithReason(absl::InvalidArgumentError(absl::StrCat("backend: expected auto, cpu or cuda, got \"",
+                                                            std::string(choice), "\"")),
+                    ErrorReason::kRequestInvalid);
+}
 
 }  // namespace
 
@@ -70,9 +85,15 @@ absl::StatusOr<BackendSelection> MakeBackends(std::string_view choice, const Bac
       return CpuOnly(options, absl::StrCat("auto: cpu, because ", gpus.status().message()));
     return gpus.status();
   }
-  return WithReason(absl::InvalidArgumentError(absl::StrCat("backend: expected auto, cpu or cuda, got \"",
-                                                            std::string(choice), "\"")),
-                    ErrorReason::kRequestInvalid);
+  return UnknownBackend(choice);
+}
+
+absl::StatusOr<WhirDeviceMaker> ChooseWhirDevice(std::string_view choice) {
+  if (choice == "cpu") return WhirDeviceMaker();
+  if (choice != "auto" && choice != "cuda") return UnknownBackend(choice);
+  absl::StatusOr<WhirDeviceMaker> gpu = FirstGpu();
+  if (choice == "auto" && absl::IsFailedPrecondition(gpu.status())) return WhirDeviceMaker();
+  return gpu;
 }
 
 absl::Status ChooseCpuArithmetic(std::string_view choice) {

@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/backend/backend.h"
+#include "engine/whir/device.h"
 
 namespace proofmill::engine {
 
@@ -42,6 +43,11 @@ struct BackendSelection {
 //   INVALID_ARGUMENT     another word, or a limit that CheckDeviceMemoryLimit() refuses.
 //   FAILED_PRECONDITION  cuda was asked for and this build or machine has none; the message says which.
 absl::StatusOr<BackendSelection> MakeBackends(std::string_view choice, const BackendOptions& options = {});
+
+// Where WHIR proofs are made, for the same words: nothing in the maker means the CPU. With several GPUs it is
+// the first.
+//   INVALID_ARGUMENT, FAILED_PRECONDITION  as MakeBackends().
+absl::StatusOr<WhirDeviceMaker> ChooseWhirDevice(std::string_view choice);
 
 // What the arithmetic of this process on the CPU uses from now on (kernels/field/arithmetic.h); "auto" leaves
 // the best that the CPU has.

@@ -1,6 +1,7 @@
 #include "engine/whir/prover.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "engine/whir/buffer_pool.h"
 #include "engine/whir/proof_bytes.h"
 #include "engine/whir/statement.h"
+#include "engine/whir/transcript.h"
 #include "engine/whir/verifier.h"
 #include "kernels/cpu/poseidon2_hash.h"
 #include "kernels/cpu/sumcheck.h"
@@ -78,7 +80,7 @@ class Run {
         options_(options),
         times_(times),
         constants_(kernels::Poseidon2Width16(config.parameters.constants)),
-        transcript_(BeginWhirTranscript(config, claims, options.log)),
+        transcript_(BeginWhirTranscript(config, claims)),
         base_(reinterpret_cast<const uint32_t*>(polynomial.data())),
         log_size_(config.parameters.num_variables),
         pool_(pool),
@@ -288,7 +290,10 @@ WhirElements EvaluateAt(absl::Span<const BabyBear> polynomial, const WhirElement
 
 }  // namespace
 
-WhirProver::WhirProver(WhirConfig config) : config_(std::move(config)), ntt_(LogHeightMax(config_)) {}
+WhirProver::WhirProver(WhirConfig config, std::unique_ptr<WhirDevice> device)
+    : config_(std::move(config)),
+      device_(std::move(device)),
+      ntt_(device_ == nullptr ? LogHeightMax(config_) : 0) {}
 
 absl::StatusOr<WhirProof> WhirProver::Prove(absl::Span<const BabyBear> polynomial,
                                             absl::Span<const WhirClaim> claims,
@@ -300,6 +305,7 @@ absl::StatusOr<WhirProof> WhirProver::Prove(absl::Span<const BabyBear> polynomia
   }
   if (std::string error = WhirClaimsError(config_, claims); !error.empty())
     return absl::InvalidArgumentError(error);
+  if (device_ != nullptr) return device_->Prove(polynomial, claims, options);
   WhirTimes times;
   absl::StatusOr<WhirProof> proof;
   {

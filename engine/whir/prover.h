@@ -1,5 +1,5 @@
-// Makes WHIR proofs on the CPU. Nonces are the smallest that pass, so one statement has one proof, whatever
-// the number of threads and the arithmetic.
+// Makes WHIR proofs on the CPU, or on a device that is given. Nonces are the smallest that pass, so one
+// statement has one proof, whatever the device, the number of threads and the arithmetic.
 //
 // A proof is NOT hiding: it reveals values of the polynomial (parameters.h). Working memory that holds the
 // polynomial or its encodings is wiped after its use. A prover keeps the memory of as many proofs as it made
@@ -11,47 +11,28 @@
 #ifndef PROOFMILL_ENGINE_WHIR_PROVER_H_
 #define PROOFMILL_ENGINE_WHIR_PROVER_H_
 
-#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "engine/base/cancellation.h"
 #include "engine/whir/buffer_pool.h"
+#include "engine/whir/device.h"
 #include "engine/whir/parameters.h"
 #include "engine/whir/proof.h"
-#include "engine/whir/transcript.h"
 #include "kernels/cpu/babybear_ntt.h"
 
 namespace proofmill::engine {
 
-// Where the time of a proof went, in seconds.
-struct WhirTimes {
-  double encode = 0;    // Reed-Solomon encoding of all commitments
-  double hash = 0;      // their Merkle trees
-  double evaluate = 0;  // out-of-domain answers
-  double weights = 0;   // constraints combined into the weight of the sumcheck
-  double sumcheck = 0;
-  double pow = 0;   // searches for nonces
-  double open = 0;  // rows and paths
-  double total = 0;
-  uint64_t nonces = 0;  // tried
-};
-
 class WhirProver {
  public:
-  struct Options {
-    WhirTimes* times = nullptr;
-    WhirTranscriptLog* log = nullptr;
-    const CancellationToken* cancellation = nullptr;
-    // Nonces that are tried for one proof of work: the whole field, unless a run is to be cut short.
-    uint32_t nonce_end = kernels::kBabyBearP;
-  };
+  using Options = WhirProveOptions;
 
-  // Makes the tables of the transform.
-  explicit WhirProver(WhirConfig config);
+  // Makes the tables of the transform. With a device, made for these parameters, proofs are made there and no
+  // tables here.
+  explicit WhirProver(WhirConfig config, std::unique_ptr<WhirDevice> device = nullptr);
 
   const WhirConfig& config() const { return config_; }
 
@@ -60,6 +41,7 @@ class WhirProver {
   //   INVALID_ARGUMENT            the polynomial or the claims have a wrong length.
   //   ABORTED                     no nonce in the field, or below nonce_end, passes some proof of work; the
   //   statement has no proof. CANCELLED, DEADLINE_EXCEEDED  from the token of `options`.
+  //   RESOURCE_EXHAUSTED, INTERNAL  from the device.
   absl::StatusOr<WhirProof> Prove(absl::Span<const kernels::BabyBear> polynomial,
                                   absl::Span<const WhirClaim> claims, const Options& options) const;
 
@@ -69,6 +51,7 @@ class WhirProver {
 
  private:
   const WhirConfig config_;
+  const std::unique_ptr<WhirDevice> device_;
   const kernels::BabyBearNtt ntt_;
   mutable BufferPool pool_;
 };

@@ -68,7 +68,9 @@ class WhirTranscript {
   // nothing if there is none. `tried`, if not null, grows by the number of nonces tried.
   std::optional<BabyBear> Grind(uint32_t bits, uint32_t end = kernels::kBabyBearP, uint64_t* tried = nullptr);
 
-  // The state, and what is left of the last output, first element first. For tests.
+  // Observed elements that will overwrite the first words of the state at the next permutation.
+  absl::Span<const BabyBear> pending() const { return absl::MakeConstSpan(input_.data(), input_count_); }
+  // The state, and what is left of the last output, first element first.
   const std::array<BabyBear, 16>& state() const { return state_; }
   absl::Span<const BabyBear> output() const { return absl::MakeConstSpan(state_.data(), output_count_); }
 

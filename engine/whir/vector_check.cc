@@ -1,5 +1,8 @@
 #include "engine/whir/vector_check.h"
 
+#include <memory>
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "engine/base/status_macros.h"
 #include "engine/formats/json_text.h"
@@ -64,6 +67,13 @@ bool SameTranscript(const nlohmann::json& runs, const WhirTranscriptLog& log) {
       return false;
   }
   return true;
+}
+
+absl::StatusOr<std::unique_ptr<WhirProver>> MakeVectorProver(const WhirConfig& config,
+                                                             const WhirVectorOptions& options) {
+  if (!options.device) return std::make_unique<WhirProver>(config);
+  PROOFMILL_ASSIGN_OR_RETURN(std::unique_ptr<WhirDevice> device, options.device(config));
+  return std::make_unique<WhirProver>(config, std::move(device));
 }
 
 bool MayProve(const WhirConfig& config, const WhirVectorOptions& options) {

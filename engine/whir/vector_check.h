@@ -1,7 +1,7 @@
 // Compares this implementation with files of known answers: parameter sets, whole proofs of the pin and of
 // the strict profile, and runs of the pin's benchmark without their openings.
 //
-// Thread safety: pure functions; proofs are made with all threads of the current arena.
+// Thread safety: pure functions; proofs are made on the device, or with all threads of the current arena.
 
 #ifndef PROOFMILL_ENGINE_WHIR_VECTOR_CHECK_H_
 #define PROOFMILL_ENGINE_WHIR_VECTOR_CHECK_H_
@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "engine/whir/device.h"
 
 namespace proofmill::engine {
 
@@ -18,6 +19,8 @@ struct WhirVectorOptions {
   // Proofs are made again up to so many variables, and so many nonces to be tried on average.
   uint32_t prove_variables_max = 30;
   double prove_nonces_max = 1e12;
+  // Where they are made.
+  WhirDeviceMaker device = {};
 };
 
 struct WhirVectorResult {

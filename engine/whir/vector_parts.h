@@ -5,13 +5,16 @@
 #ifndef PROOFMILL_ENGINE_WHIR_VECTOR_PARTS_H_
 #define PROOFMILL_ENGINE_WHIR_VECTOR_PARTS_H_
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "engine/whir/parameters.h"
 #include "engine/whir/proof.h"
+#include "engine/whir/prover.h"
 #include "engine/whir/transcript.h"
 #include "engine/whir/vector_check.h"
 #include "nlohmann/json.hpp"
@@ -41,6 +44,9 @@ struct WhirVectorInput {
 WhirVectorInput DrawVectorInput(uint64_t seed, uint32_t num_variables, size_t claims, size_t degree);
 
 bool SameTranscript(const nlohmann::json& runs, const WhirTranscriptLog& log);
+// What makes proofs of `config` again under `options`.
+absl::StatusOr<std::unique_ptr<WhirProver>> MakeVectorProver(const WhirConfig& config,
+                                                             const WhirVectorOptions& options);
 // Whether proofs of `config` are made again under `options`.
 bool MayProve(const WhirConfig& config, const WhirVectorOptions& options);
 

@@ -105,15 +105,18 @@ void CheckUpstreamJson(const json& file, const WhirProof& proof, WhirComparison&
 
 // The proof of the input that the file describes.
 std::optional<WhirProof> ProveAgain(const json& file, const WhirConfig& config,
-                                    const std::vector<WhirClaim>& claims, WhirComparison& comparison) {
+                                    const std::vector<WhirClaim>& claims, const WhirVectorOptions& options,
+                                    WhirComparison& comparison) {
   const WhirVectorInput input =
       DrawVectorInput(kSeed, config.parameters.num_variables, claims.size(), kDegree);
   if (file.contains("poly"))
     comparison.Expect(JsonElements(file.at("poly")) == input.polynomial, "polynomial");
   for (size_t i = 0; i < claims.size(); ++i)
     comparison.Expect(claims[i].point == input.points[i], "claim points");
-  auto proof = WhirProver(config).Prove(input.polynomial, claims, {});
-  if (!comparison.Expect(proof.ok(), "prover")) return std::nullopt;
+  const auto prover = MakeVectorProver(config, options);
+  if (!comparison.Expect(prover.ok(), prover.status().message())) return std::nullopt;
+  auto proof = (*prover)->Prove(input.polynomial, claims, {});
+  if (!comparison.Expect(proof.ok(), proof.status().message())) return std::nullopt;
   return *std::move(proof);
 }
 
@@ -176,7 +179,7 @@ void CheckPinProof(const json& file, const WhirVectorOptions& options, WhirCompa
   CheckUpstreamJson(file, *proof, comparison);
   CheckAlterations(file.at("negative"), *config, claims, *proof, comparison);
   if (!MayProve(*config, options)) return;
-  const auto again = ProveAgain(file, *config, claims, comparison);
+  const auto again = ProveAgain(file, *config, claims, options, comparison);
   if (again.has_value()) comparison.Expect(*again == *proof, "proof made again");
   comparison.Say("proved again, identical");
 }
@@ -247,7 +250,7 @@ void CheckPinRun(const json& file, const WhirVectorOptions& options, WhirCompari
   const auto config = CheckedPinConfig(file.at("config"), comparison);
   if (!config.ok() || !MayProve(*config, options)) return;
   const std::vector<WhirClaim> claims = JsonClaims(file.at("claims"), kDegree);
-  const auto proof = ProveAgain(file, *config, claims, comparison);
+  const auto proof = ProveAgain(file, *config, claims, options, comparison);
   if (!proof.has_value()) return;
   CompareRun(file, *config, *proof, comparison);
   CheckEnd(file, VerifyWhir(*config, claims, *proof), comparison);

@@ -125,15 +125,17 @@ void CheckRejections(const json& file, const Statement& statement, WhirCompariso
   comparison.Say(absl::StrCat(rejected, " alterations and forgeries rejected"));
 }
 
-void ProveAgain(const json& file, const Statement& statement, WhirComparison& comparison) {
+void ProveAgain(const json& file, const Statement& statement, const WhirVectorOptions& options,
+                WhirComparison& comparison) {
   const WhirVectorInput input =
       DrawVectorInput(JsonUint(file.at("poly_seed")), statement.config.parameters.num_variables,
                       statement.claims.size(), statement.config.degree());
   for (size_t i = 0; i < statement.claims.size(); ++i) {
     comparison.Expect(statement.claims[i].point == input.points[i], "claim points");
   }
-  const WhirProver prover(statement.config);
-  const auto proof = ProveWhirBytes(prover, input.polynomial, statement.claims, {});
+  const auto prover = MakeVectorProver(statement.config, options);
+  if (!comparison.Expect(prover.ok(), prover.status().message())) return;
+  const auto proof = ProveWhirBytes(**prover, input.polynomial, statement.claims, {});
   comparison.Expect(proof.ok() && *proof == statement.proof, "proof made again");
   comparison.Say("proved again, identical");
 }
@@ -179,7 +181,7 @@ void CheckStrictProof(const json& file, const WhirVectorOptions& options, WhirCo
   comparison.Expect(SameTranscript(file.at("transcript"), log), "transcript");
   comparison.Say("verified");
   CheckRejections(file, statement, comparison);
-  if (MayProve(*config, options)) ProveAgain(file, statement, comparison);
+  if (MayProve(*config, options)) ProveAgain(file, statement, options, comparison);
 }
 
 }  // namespace proofmill::engine

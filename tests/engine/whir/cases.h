@@ -47,6 +47,28 @@ inline WhirCase MakeWhirCase(const WhirParameters& parameters, uint64_t seed = 7
   return out;
 }
 
+// Random parameters that are accepted, of polynomials of up to `variables_max` variables.
+inline WhirParameters RandomWhirParameters(kernels::SmallRng& rng, uint32_t variables_max = 11) {
+  const auto below = [&](uint64_t n) { return static_cast<uint32_t>(rng.NextU64() % n); };
+  for (;;) {
+    WhirParameters p;
+    p.profile = below(2) == 0 ? WhirProfile::kPin : WhirProfile::kStrict;
+    p.extension_degree = 4 + below(2);
+    p.constants = below(2) == 0 ? kernels::Poseidon2Set::kGrainLfsr : kernels::Poseidon2Set::kSmallRngSeed1;
+    p.num_variables = 1 + below(variables_max);
+    p.folding = below(2) == 0 ? WhirFolding::Constant(1 + below(5))
+                              : WhirFolding::FirstRest(1 + below(5), 1 + below(4));
+    p.log_inv_rate = 1 + below(3);
+    p.domain_reduction = 1 + below(p.folding.first);
+    p.max_pow_bits = below(7);
+    p.security_level = 12 + below(16);
+    p.assumption = static_cast<WhirAssumption>(below(3));
+    p.num_claims = below(4);
+    const auto config = DeriveWhirConfig(p);
+    if (config.ok() && config->ExpectedNonces() < 2000) return p;
+  }
+}
+
 // Small and quick, with two rounds, proof of work in every place but the last fold, and extension rows of
 // eight words.
 inline WhirParameters TwoRounds() {

@@ -10,32 +10,10 @@
 namespace proofmill::engine {
 namespace {
 
-// Random small parameters that are accepted.
-WhirParameters RandomParameters(kernels::SmallRng& rng) {
-  const auto below = [&](uint64_t n) { return static_cast<uint32_t>(rng.NextU64() % n); };
-  for (;;) {
-    WhirParameters p;
-    p.profile = below(2) == 0 ? WhirProfile::kPin : WhirProfile::kStrict;
-    p.extension_degree = 4 + below(2);
-    p.constants = below(2) == 0 ? kernels::Poseidon2Set::kGrainLfsr : kernels::Poseidon2Set::kSmallRngSeed1;
-    p.num_variables = 1 + below(11);
-    p.folding = below(2) == 0 ? WhirFolding::Constant(1 + below(5))
-                              : WhirFolding::FirstRest(1 + below(5), 1 + below(4));
-    p.log_inv_rate = 1 + below(3);
-    p.domain_reduction = 1 + below(p.folding.first);
-    p.max_pow_bits = below(7);
-    p.security_level = 12 + below(16);
-    p.assumption = static_cast<WhirAssumption>(below(3));
-    p.num_claims = below(4);
-    const auto config = DeriveWhirConfig(p);
-    if (config.ok() && config->ExpectedNonces() < 2000) return p;
-  }
-}
-
 TEST(WhirProverTest, ProofsOfRandomParametersVerifyAndAreTheSameUnderEveryArithmetic) {
   kernels::SmallRng rng(42);
   for (int i = 0; i < 40; ++i) {
-    const WhirParameters p = RandomParameters(rng);
+    const WhirParameters p = RandomWhirParameters(rng);
     const WhirCase made = MakeWhirCase(p, static_cast<uint64_t>(i));
     const WhirVerdict verdict = VerifyWhir(made.config, made.claims, made.proof);
     ASSERT_TRUE(verdict.valid) << verdict.rejected_at;

@@ -14,7 +14,7 @@ using kernels::ReadWhirVectorText;
 using kernels::WhirVectorFiles;
 
 // Larger runs are left to `proofmill whir check-vector`: they take seconds, and minutes under a sanitizer.
-constexpr WhirVectorOptions kOptions = {.prove_variables_max = 12, .prove_nonces_max = 120000};
+const WhirVectorOptions kOptions = {.prove_variables_max = 12, .prove_nonces_max = 120000};
 
 void ExpectAgreement(const std::string& prefix) {
   const auto files = WhirVectorFiles(prefix);

@@ -1,0 +1,277 @@
+#include "engine/backend/cuda/whir_run.h"
+
+#include <algorithm>
+
+#include "engine/base/status_macros.h"
+#include "kernels/cuda/babybear_ntt.h"
+#include "kernels/cuda/grind.h"
+#include "kernels/cuda/merkle.h"
+#include "kernels/cuda/sumcheck.h"
+#include "kernels/cuda/transcript.h"
+#include "kernels/field/babybear.h"
+
+namespace proofmill::engine {
+namespace {
+
+// f is the base polynomial until it is folded for the first time.
+template <int kD>
+class Run {
+ public:
+  explicit Run(const WhirRunContext& context)
+      : context_(context),
+        config_(context.config),
+        places_(context.places),
+        views_(context.views),
+        constants_(kernels::Poseidon2Width16(config_.parameters.constants)),
+        log_size_(config_.parameters.num_variables) {}
+
+  absl::Status Enqueue() {
+    PROOFMILL_RETURN_IF_ERROR(Initial());
+    for (size_t i = 0; i < config_.rounds.size(); ++i) {
+      PROOFMILL_RETURN_IF_ERROR(context_.begin_round());
+      PROOFMILL_RETURN_IF_ERROR(Round(i));
+    }
+    PROOFMILL_RETURN_IF_ERROR(context_.begin_round());
+    return Final();
+  }
+
+ private:
+  struct Committed {
+    kernels::DeviceMatrix matrix;
+    const uint32_t* tree;
+  };
+
+  template <typename F>
+  absl::Status Launch(std::string_view what, F&& launch) {
+    return context_.calls.Call(what, launch);
+  }
+  absl::Status Begin(double WhirTimes::*stage) { return context_.begin_stage(stage); }
+  uint32_t* proof(size_t place) const { return views_.proof + place; }
+  uint32_t* point(size_t term) const { return views_.points + term * log_size_ * kD; }
+  kernels::DeviceVectorView f() const {
+    if (folded_) return {views_.f.data, views_.f.stride, true};
+    return {views_.polynomial, 0, false};
+  }
+
+  absl::Status Initial() {
+    const uint32_t folds = config_.parameters.folding.first;
+    const size_t eqs = context_.claims + config_.ood_samples;
+    PROOFMILL_RETURN_IF_ERROR(Commit(0, folds, places_.commit, context_.claims));
+    PROOFMILL_RETURN_IF_ERROR(AnswerOod(places_.commit, context_.claims));
+    committed_ = next_;
+    PROOFMILL_RETURN_IF_ERROR(Combine(eqs, {}, true));
+    return Sumcheck(places_.sumcheck, true);
+  }
+
+  absl::Status Round(size_t i) {
+    const WhirRound& round = config_.rounds[i];
+    const WhirRoundPlaces& places = places_.rounds[i];
+    PROOFMILL_RETURN_IF_ERROR(Commit(i + 1, config_.parameters.folding.rest, places.commit, 0));
+    PROOFMILL_RETURN_IF_ERROR(AnswerOod(places.commit, 0));
+    PROOFMILL_RETURN_IF_ERROR(Open(places.openings, round.pow_bits, places.nonce, true));
+    PROOFMILL_RETURN_IF_ERROR(EvaluateOpenings(places.openings, round.folding, round.ood_samples));
+    committed_ = next_;
+    const kernels::PowerTerms powers = {
+        .generator = kernels::BabyBearRootOfUnity(places.openings.log_height).montgomery(),
+        .positions = views_.positions,
+        .position_count = proof(places.openings.count),
+        .coefficients = views_.coefficients + size_t{round.ood_samples} * kD,
+        .count = round.queries};
+    PROOFMILL_RETURN_IF_ERROR(Combine(round.ood_samples, powers, false));
+    return Sumcheck(places.sumcheck, true);
+  }
+
+  absl::Status Final() {
+    uint32_t* const values = proof(places_.final_polynomial);
+    const size_t size = size_t{1} << log_size_;
+    PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::open));
+    PROOFMILL_RETURN_IF_ERROR(Launch("LaunchInterleave", [&] {
+      return kernels::LaunchInterleave<kD>(views_.f, size, values, context_.stream);
+    }));
+    PROOFMILL_RETURN_IF_ERROR(Observe(values, static_cast<uint32_t>(size * kD), values, nullptr));
+    PROOFMILL_RETURN_IF_ERROR(
+        Open(places_.final_openings, config_.final_pow_bits, places_.final_nonce, false));
+    return Sumcheck(places_.final_sumcheck, false);
+  }
+
+  absl::Status Observe(const uint32_t* words, uint32_t count, uint32_t* copy, uint32_t* point_out) {
+    return Launch("LaunchObserve", [&] {
+      return kernels::LaunchObserve<kD>(constants_, views_.sponge, words, count, copy, point_out, log_size_,
+                                        context_.stream);
+    });
+  }
+
+  // Encodes f as commitment `number`, observes its root and samples the point of term `first_ood`, if any.
+  absl::Status Commit(size_t number, uint32_t log_columns, const WhirCommitPlaces& places, size_t first_ood) {
+    const uint32_t planes = folded_ ? kD : 1, log_height = config_.log_height(number);
+    uint32_t* const matrix = views_.matrices[number % 2];
+    uint32_t* const tree = views_.trees[number % 2];
+    next_ = {{matrix, planes << log_columns, log_height}, tree};
+    PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::encode));
+    PROOFMILL_RETURN_IF_ERROR(Launch("LaunchEncode", [&] {
+      return kernels::LaunchEncode({.blocks = views_.twiddles,
+                                    .in = f().data,
+                                    .stride = f().stride,
+                                    .planes = planes,
+                                    .log2_length = log_size_,
+                                    .log2_columns = log_columns,
+                                    .log2_height = log_height,
+                                    .out = matrix},
+                                   context_.stream);
+    }));
+    PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::hash));
+    PROOFMILL_RETURN_IF_ERROR(Launch("LaunchMerkleTree", [&] {
+      return kernels::LaunchMerkleTree(constants_, next_.matrix, tree, context_.stream);
+    }));
+    return Observe(tree + kernels::MerkleRootPlace(log_height), 8, proof(places.root),
+                   places.ood_samples > 0 ? point(first_ood) : nullptr);
+  }
+
+  absl::Status AnswerOod(const WhirCommitPlaces& places, size_t first_term) {
+    PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::evaluate));
+    for (size_t i = 0; i < places.ood_samples; ++i) {
+      const size_t term = first_term + i;
+      uint32_t* const value = views_.values + term * kD;
+      PROOFMILL_RETURN_IF_ERROR(Launch("LaunchEvaluate", [&] {
+        return kernels::LaunchEvaluate<kD>(f(), point(term), log_size_, views_.tables, views_.partials, value,
+                                           context_.stream);
+      }));
+      uint32_t* const next_point = i + 1 < places.ood_samples ? point(term + 1) : nullptr;
+      PROOFMILL_RETURN_IF_ERROR(Observe(value, kD, proof(places.ood_answers + i * kD), next_point));
+    }
+    return absl::OkStatus();
+  }
+
+  // The proof of work, then openings of the last commitment at positions drawn after it.
+  absl::Status Open(const WhirOpeningPlaces& places, uint32_t pow_bits, size_t nonce_place, bool checkpoint) {
+    const kernels::NonceStep pow = {pow_bits > 0 ? views_.nonce : nullptr, proof(nonce_place)};
+    if (pow_bits > 0) PROOFMILL_RETURN_IF_ERROR(Grind(pow_bits));
+    PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::open));
+    PROOFMILL_RETURN_IF_ERROR(Launch("LaunchQueries", [&] {
+      return kernels::LaunchQueries(constants_, views_.sponge,
+                                    {.pow = pow,
+                                     .checkpoint = checkpoint,
+                                     .bits = places.log_height,
+                                     .queries = places.queries,
+                                     .positions = views_.positions,
+                                     .count = proof(places.count),
+                                     .scratch = views_.draw_scratch},
+                                    context_.stream);
+    }));
+    return Launch("LaunchOpenings", [&] {
+      return kernels::LaunchOpenings(committed_.matrix, committed_.tree, views_.positions,
+                                     proof(places.count), places.queries, proof(places.rows),
+                                     context_.stream);
+    });
+  }
+
+  // What the opened rows say of f: values from term `first_term` on.
+  absl::Status EvaluateOpenings(const WhirOpeningPlaces& places, uint32_t folding, size_t first_term) {
+    return Launch("LaunchEvaluateRows", [&] {
+      return kernels::LaunchEvaluateRows<kD>(proof(places.rows), places.words_each(), places.extension,
+                                             folding, views_.challenges, proof(places.count), places.queries,
+                                             views_.values + first_term * kD, context_.stream);
+    });
+  }
+
+  absl::Status Combine(size_t eqs, const kernels::PowerTerms& powers, bool overwrite) {
+    PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::weights));
+    PROOFMILL_RETURN_IF_ERROR(Launch("LaunchCombine", [&] {
+      return kernels::LaunchCombine<kD>(constants_, views_.sponge,
+                                        {.values = views_.values,
+                                         .eq_count = static_cast<uint32_t>(eqs),
+                                         .power_count = powers.count,
+                                         .power_count_used = powers.position_count,
+                                         .overwrite = overwrite,
+                                         .coefficients = views_.coefficients,
+                                         .sum = views_.sum},
+                                        context_.stream);
+    }));
+    size_t done = 0;
+    do {
+      const size_t here = std::min(eqs - done, kWhirEqTermsMax);
+      const kernels::EqTerms terms = {point(done), views_.coefficients + done * kD,
+                                      static_cast<uint32_t>(here)};
+      PROOFMILL_RETURN_IF_ERROR(Launch("LaunchAddWeights", [&] {
+        return kernels::LaunchAddWeights<kD>(terms, done == 0 ? powers : kernels::PowerTerms{}, log_size_,
+                                             overwrite && done == 0, views_.tables, views_.w,
+                                             context_.stream);
+      }));
+      done += here;
+    } while (done < eqs);
+    return absl::OkStatus();
+  }
+
+  // `fold_last`: whether anything follows that needs f and w.
+  absl::Status Sumcheck(const WhirSumcheckPlaces& places, bool fold_last) {
+    uint32_t partial_count = 0;
+    for (uint32_t i = 0; i < places.rounds; ++i) {
+      const uint64_t half = (uint64_t{1} << log_size_) / 2;
+      const bool last = i + 1 == places.rounds;
+      PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::sumcheck));
+      if (i == 0) {
+        PROOFMILL_RETURN_IF_ERROR(Launch("LaunchRoundSums", [&] {
+          return kernels::LaunchRoundSums<kD>(f(), views_.w, half, views_.partials, &partial_count,
+                                              context_.stream);
+        }));
+      }
+      uint32_t* const challenge = views_.challenges + size_t{i} * kD;
+      PROOFMILL_RETURN_IF_ERROR(Challenge(places, i, partial_count, challenge));
+      if (last && !fold_last) return absl::OkStatus();
+      PROOFMILL_RETURN_IF_ERROR(Launch("LaunchFold", [&] {
+        return kernels::LaunchFold<kD>(f(), views_.f, views_.w, half, challenge,
+                                       last ? nullptr : views_.partials, &partial_count, context_.stream);
+      }));
+      folded_ = true;
+      --log_size_;
+    }
+    return absl::OkStatus();
+  }
+
+  // Observes round i of a sumcheck and samples its challenge.
+  absl::Status Challenge(const WhirSumcheckPlaces& places, uint32_t i, uint32_t partial_count,
+                         uint32_t* challenge) {
+    const bool pow = places.pow_bits > 0;
+    const kernels::SumcheckStep<kD> step = {.partials = views_.partials,
+                                            .partial_count = partial_count,
+                                            .evaluations = proof(places.evaluations + 2 * size_t{i} * kD),
+                                            .pow = {pow ? views_.nonce : nullptr, proof(places.nonces + i)},
+                                            .sum = views_.sum,
+                                            .challenge = challenge};
+    PROOFMILL_RETURN_IF_ERROR(Launch("LaunchSumcheckObserve", [&] {
+      return kernels::LaunchSumcheckObserve<kD>(constants_, views_.sponge, step, context_.stream);
+    }));
+    if (!pow) return absl::OkStatus();
+    PROOFMILL_RETURN_IF_ERROR(Grind(places.pow_bits));
+    PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::sumcheck));
+    return Launch("LaunchSumcheckChallenge", [&] {
+      return kernels::LaunchSumcheckChallenge<kD>(constants_, views_.sponge, step, context_.stream);
+    });
+  }
+
+  absl::Status Grind(uint32_t bits) {
+    PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::pow));
+    return Launch("LaunchGrind", [&] {
+      return kernels::LaunchGrind(constants_, views_.sponge, std::min(bits, 31u), context_.nonce_end,
+                                  views_.nonce, context_.stream);
+    });
+  }
+
+  const WhirRunContext& context_;
+  const WhirConfig& config_;
+  const WhirPlaces& places_;
+  const WhirViews& views_;
+  const kernels::Poseidon2Constants<16>& constants_;
+  uint32_t log_size_;  // variables of f that are left
+  bool folded_ = false;
+  Committed committed_{}, next_{};
+};
+
+}  // namespace
+
+absl::Status EnqueueWhirProof(const WhirRunContext& context) {
+  if (context.config.degree() == 4) return Run<4>(context).Enqueue();
+  return Run<5>(context).Enqueue();
+}
+
+}  // namespace proofmill::engine

@@ -1,0 +1,61 @@
+// What a WHIR prover is told, what it reports, and the seam between it and a device that proves.
+//
+// A device computes what the CPU computes: one statement has the same proof everywhere, byte for byte.
+
+#ifndef PROOFMILL_ENGINE_WHIR_DEVICE_H_
+#define PROOFMILL_ENGINE_WHIR_DEVICE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "engine/base/cancellation.h"
+#include "engine/whir/parameters.h"
+#include "engine/whir/proof.h"
+#include "kernels/field/babybear.h"
+
+namespace proofmill::engine {
+
+// Where the time of a proof went, in seconds.
+struct WhirTimes {
+  double upload = 0;    // of the polynomial to a device
+  double encode = 0;    // Reed-Solomon encoding of all commitments
+  double hash = 0;      // their Merkle trees
+  double evaluate = 0;  // out-of-domain answers
+  double weights = 0;   // constraints combined into the weight of the sumcheck
+  double sumcheck = 0;
+  double pow = 0;   // searches for nonces
+  double open = 0;  // rows and paths
+  double total = 0;
+  uint64_t nonces = 0;  // tried
+};
+
+struct WhirProveOptions {
+  WhirTimes* times = nullptr;
+  const CancellationToken* cancellation = nullptr;
+  // Nonces that are tried for one proof of work: the whole field, unless a run is to be cut short.
+  uint32_t nonce_end = kernels::kBabyBearP;
+};
+
+// Proves one set of parameters somewhere else than on the CPU.
+//
+// Thread safety: Prove() may be called from any thread; calls wait for one another.
+class WhirDevice {
+ public:
+  virtual ~WhirDevice() = default;
+  // As WhirProver::Prove(). REQUIRES: the polynomial and the claims have the right lengths.
+  //   RESOURCE_EXHAUSTED  memory ran out (reason kOutOfMemory).
+  //   INTERNAL            the device failed (reason kDeviceFault).
+  virtual absl::StatusOr<WhirProof> Prove(absl::Span<const kernels::BabyBear> polynomial,
+                                          absl::Span<const WhirClaim> claims,
+                                          const WhirProveOptions& options) = 0;
+};
+
+// Makes the device for a set of parameters; empty: proofs are made on the CPU.
+using WhirDeviceMaker = std::function<absl::StatusOr<std::unique_ptr<WhirDevice>>(const WhirConfig& config)>;
+
+}  // namespace proofmill::engine
+
+#endif  // PROOFMILL_ENGINE_WHIR_DEVICE_H_
