@@ -189,7 +189,7 @@ class WhirBenchCommand final : public Command {
     const engine::WhirParameters& p = prover.config().parameters;
     kernels::SmallRng rng(seed);
     engine::WhirElements polynomial(size_t{1} << p.num_variables),
-        point(p.num_variables * p.extension_degree);
+        point(size_t{p.num_variables} * p.extension_degree);
     for (kernels::BabyBear& x : polynomial) x = rng.NextBabyBear();
     for (kernels::BabyBear& x : point) x = rng.NextBabyBear();
     const std::vector<engine::WhirClaim> claims = {{point, prover.Evaluate(polynomial, point)}};
