@@ -34,6 +34,9 @@ struct WhirTimes {
 
 struct WhirProveOptions {
   WhirTimes* times = nullptr;
+  // Whether `times` gets those of the stages. A device then makes many submissions in place of a few, so that
+  // its total is longer; a CPU gives them always.
+  bool stage_times = true;
   const CancellationToken* cancellation = nullptr;
   // Nonces that are tried for one proof of work: the whole field, unless a run is to be cut short.
   uint32_t nonce_end = kernels::kBabyBearP;

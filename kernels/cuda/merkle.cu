@@ -95,14 +95,32 @@ __global__ void __launch_bounds__(kThreads)
   StoreDigest(tree, ReverseBits(p, matrix.log2_height), s);
 }
 
-// `levels` layers above the 2 * count digests at `below`; a block computes the part of each that is over its
-// own part of the first. Layers follow one another.
-__global__ void __launch_bounds__(kThreads)
-    Nodes(const __grid_constant__ Constants constants, uint32_t* below, uint32_t count, uint32_t levels) {
-  uint32_t first = blockIdx.x * kThreads, here = min(kThreads, count - first);
+// The layer above the 2 * count digests at `below`, a node a thread.
+__global__ void __launch_bounds__(kThreads) Nodes(const __grid_constant__ Constants constants,
+                                                  const uint32_t* below, uint32_t* above, uint32_t count) {
+  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  if (i < count) HashNode(constants, below, above, i);
+}
+
+// `levels` layers above the 2 * count digests at `below`, one after the other, where there are too few nodes
+// to keep the device busy: half a warp a node, which is over sooner. A block computes the part of each layer
+// that is over its own part of the first.
+constexpr uint32_t kTopThreads = 512;
+constexpr uint32_t kTopNodes = kTopThreads / kWidth;
+constexpr uint32_t kTopLevels = 6;
+static_assert(kTopNodes == 1u << (kTopLevels - 1));
+__global__ void __launch_bounds__(kTopThreads)
+    TopNodes(const __grid_constant__ Constants constants, uint32_t* below, uint32_t count, uint32_t levels) {
+  const uint32_t lane = threadIdx.x % kWidth, node = threadIdx.x / kWidth;
+  const uint32_t first_of_warp = threadIdx.x / 32 * 2;
+  uint32_t first = blockIdx.x * kTopNodes, here = min(kTopNodes, count - first);
   for (uint32_t level = 0; level < levels; ++level) {
     uint32_t* const above = below + uint64_t{count} * 2 * kDigest;
-    if (threadIdx.x < here) HashNode(constants, below, above, first + threadIdx.x);
+    if (first_of_warp < here) {
+      const uint64_t i = first + min(node, here - 1);
+      const uint32_t word = device::WarpPermute(constants, below[i * kWidth + lane]);
+      if (node < here && lane < kDigest) above[i * kDigest + lane] = word;
+    }
     __syncthreads();
     below = above;
     count /= 2;
@@ -144,16 +162,26 @@ __global__ void __launch_bounds__(kThreads) Permutations(const __grid_constant__
 
 uint32_t Blocks(uint64_t n) { return static_cast<uint32_t>((n + kThreads - 1) / kThreads); }
 
-// All layers above one of 2 * count digests. `together`: how many the small ones do in one launch.
-void LaunchLayers(const Constants& constants, uint32_t* below, uint32_t count, uint32_t together,
-                  cudaStream_t stream) {
-  constexpr uint32_t kManyNodes = 1u << 14;  // enough to keep the device busy layer by layer
+// The layers above one of 2 * count digests, as long as they have more than `count_min` nodes. Returns the
+// nodes of the next, 0 after the root, and sets `below` to its children.
+uint32_t LaunchWideLayers(const Constants& constants, uint32_t count, uint32_t count_min, uint32_t*& below,
+                          cudaStream_t stream) {
+  for (; count > count_min; count /= 2) {
+    uint32_t* const above = below + uint64_t{count} * 2 * kDigest;
+    Nodes<<<Blocks(count), kThreads, 0, stream>>>(constants, below, above, count);
+    below = above;
+  }
+  return count;
+}
+void LaunchTopLayers(const Constants& constants, uint32_t count, uint32_t* below, cudaStream_t stream) {
   while (count > 0) {
-    const uint32_t wanted = count > kManyNodes ? 1 : together;
-    uint32_t levels = 0;
-    for (uint32_t n = count; n > 0 && levels < wanted; n /= 2) ++levels;
-    Nodes<<<Blocks(count), kThreads, 0, stream>>>(constants, below, count, levels);
-    for (; levels > 0; --levels, count /= 2) below += uint64_t{count} * 2 * kDigest;
+    uint32_t levels = 0, left = count;
+    uint32_t* next = below;
+    for (; left > 0 && levels < kTopLevels; left /= 2, ++levels) next += uint64_t{left} * 2 * kDigest;
+    const uint32_t blocks = (count + kTopNodes - 1) / kTopNodes;
+    TopNodes<<<blocks, kTopThreads, 0, stream>>>(constants, below, count, levels);
+    count = left;
+    below = next;
   }
 }
 
@@ -164,7 +192,10 @@ cudaError_t LaunchMerkleTree(const Poseidon2Constants<16>& constants, const Devi
   if (matrix.log2_height == 0) return LaunchMerkleTreeUnfused(constants, matrix, tree, stream);
   const uint32_t half = 1u << (matrix.log2_height - 1);
   LeafPairs<<<Blocks(half), kThreads, 0, stream>>>(constants, matrix, tree);
-  LaunchLayers(constants, tree + (uint64_t{kDigest} << matrix.log2_height), half / 2, 9, stream);
+  constexpr uint32_t kFewNodes = 1u << 12;
+  uint32_t* below = tree + (uint64_t{kDigest} << matrix.log2_height);
+  const uint32_t left = LaunchWideLayers(constants, half / 2, kFewNodes, below, stream);
+  LaunchTopLayers(constants, left, below, stream);
   return cudaGetLastError();
 }
 
@@ -172,7 +203,7 @@ cudaError_t LaunchMerkleTreeUnfused(const Poseidon2Constants<16>& constants, con
                                     uint32_t* tree, cudaStream_t stream) {
   const uint32_t height = 1u << matrix.log2_height;
   Leaves<<<Blocks(height), kThreads, 0, stream>>>(constants, matrix, tree);
-  LaunchLayers(constants, tree, height / 2, 1, stream);
+  LaunchWideLayers(constants, height / 2, 0, tree, stream);
   return cudaGetLastError();
 }
 

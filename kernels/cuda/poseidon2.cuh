@@ -80,7 +80,7 @@ __device__ __forceinline__ void Permute(const Constants& constants, uint32_t (&s
   for (int r = 0; r < kPoseidon2HalfRounds; ++r) FullRound(constants.terminal[r], s);
 }
 
-// The same with word l of the state in lanes l and l + 16 of a warp; all lanes call it.
+// The same with word l of a state in lane l of each half of a warp; all lanes call it.
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 __device__ __forceinline__ uint32_t WarpExternalLayer(uint32_t word, int lane) {
   const uint32_t next = __shfl_sync(kAllLanes, word, (lane & ~3) | ((lane + 1) & 3), kWidth);
@@ -109,7 +109,7 @@ __device__ inline uint32_t WarpPermute(const Constants& constants, uint32_t word
     const uint32_t first = SBox(Add(word, constants.partial[r].montgomery()));
 #pragma unroll
     for (int half = kWidth / 2; half > 0; half /= 2) rest = Add(rest, __shfl_xor_sync(kAllLanes, rest, half));
-    const uint32_t sum = Add(rest, __shfl_sync(kAllLanes, first, 0));
+    const uint32_t sum = Add(rest, __shfl_sync(kAllLanes, first, 0, kWidth));
     word = Add(sum, Mul(lane == 0 ? first : word, diagonal));
   }
 #pragma unroll 1

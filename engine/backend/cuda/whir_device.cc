@@ -10,6 +10,7 @@
 #include "engine/backend/cuda/cuda_backend.h"
 #include "engine/backend/cuda/cuda_objects.h"
 #include "engine/backend/cuda/pinned_upload.h"
+#include "engine/backend/cuda/whir_graphs.h"
 #include "engine/backend/cuda/whir_memory.h"
 #include "engine/backend/cuda/whir_places.h"
 #include "engine/backend/cuda/whir_run.h"
@@ -98,8 +99,9 @@ class Device : public CudaWhirDevice {
     PROOFMILL_ASSIGN_OR_RETURN(const DeviceGuard guard, DeviceGuard::Make(calls_, device_));
     const Clock::time_point begin = Clock::now();
     if (claims.size() > memory_.claims()) PROOFMILL_RETURN_IF_ERROR(TakeMemory(claims.size()));
+    const bool stages = options.times != nullptr && options.stage_times;
     StageClock clock(calls_, stream_.get());
-    const absl::Status run = Run(polynomial, claims, options, clock);
+    const absl::Status run = Run(polynomial, claims, options, stages ? &clock : nullptr);
     const absl::Status wiped = memory_.Wipe(calls_, stream_.get());
     if (!run.ok()) {
       // Nothing of this proof may still be at work when the caller takes the polynomial away.
@@ -109,7 +111,7 @@ class Device : public CudaWhirDevice {
     PROOFMILL_RETURN_IF_ERROR(wiped);
     if (options.times != nullptr) {
       *options.times = WhirTimes();
-      PROOFMILL_RETURN_IF_ERROR(clock.AddTo(*options.times));
+      if (stages) PROOFMILL_RETURN_IF_ERROR(clock.AddTo(*options.times));
       options.times->total = std::chrono::duration<double>(Clock::now() - begin).count();
     }
     if (download_[places_.words] != 0) return NoNonce(options);
@@ -120,22 +122,21 @@ class Device : public CudaWhirDevice {
 
  private:
   absl::Status TakeMemory(size_t claims) {
+    graphs_ = WhirGraphs();  // they hold the old places
     memory_ = WhirMemory();
     PROOFMILL_ASSIGN_OR_RETURN(memory_, WhirMemory::Make(calls_, config_, places_, claims, stream_.get()));
     return absl::OkStatus();
   }
 
+  // Up to the arrival of the proof's words. `clock`: null if nobody asks for stages.
   absl::Status Run(absl::Span<const BabyBear> polynomial, absl::Span<const WhirClaim> claims,
-                   const WhirProveOptions& options, StageClock& clock) {
-    const auto begin_stage = [&](double WhirTimes::*stage) {
-      return options.times == nullptr ? absl::OkStatus() : clock.Begin(stage);
-    };
+                   const WhirProveOptions& options, StageClock* clock) {
     const auto check = [&] {
       return options.cancellation == nullptr ? absl::OkStatus() : options.cancellation->Check();
     };
-    PROOFMILL_RETURN_IF_ERROR(check());
-    PROOFMILL_RETURN_IF_ERROR(begin_stage(&WhirTimes::upload));
-    PROOFMILL_RETURN_IF_ERROR(Upload(polynomial, claims));
+    const auto begin_stage = [&](double WhirTimes::*stage) {
+      return clock == nullptr ? absl::OkStatus() : clock->Begin(stage);
+    };
     const WhirRunContext context = {.calls = calls_,
                                     .config = config_,
                                     .places = places_,
@@ -144,11 +145,19 @@ class Device : public CudaWhirDevice {
                                     .claims = claims.size(),
                                     .nonce_end = options.nonce_end,
                                     .begin_stage = begin_stage,
-                                    .begin_round = [&] {
-                                      return options.cancellation == nullptr ? absl::OkStatus()
-                                                                             : WaitForRound(check);
-                                    }};
-    PROOFMILL_RETURN_IF_ERROR(EnqueueWhirProof(context));
+                                    .begin_round = [&] { return WaitForRound(options, check); }};
+    if (clock == nullptr) PROOFMILL_RETURN_IF_ERROR(Record(context));
+    PROOFMILL_RETURN_IF_ERROR(check());
+    PROOFMILL_RETURN_IF_ERROR(begin_stage(&WhirTimes::upload));
+    PROOFMILL_RETURN_IF_ERROR(Upload(polynomial, claims));
+    if (clock != nullptr) {
+      PROOFMILL_RETURN_IF_ERROR(EnqueueWhirProof(context));
+    } else {
+      for (size_t i = 0; i < graphs_.size(); ++i) {
+        if (i > 0) PROOFMILL_RETURN_IF_ERROR(context.begin_round());
+        PROOFMILL_RETURN_IF_ERROR(graphs_.Launch(calls_, i, stream_.get()));
+      }
+    }
     PROOFMILL_RETURN_IF_ERROR(Copy(download_.data(), memory_.views().proof, places_.words));
     PROOFMILL_RETURN_IF_ERROR(Copy(download_.data() + places_.words, &memory_.views().sponge->failed, 1));
     PROOFMILL_RETURN_IF_ERROR(begin_stage(nullptr));
@@ -157,10 +166,21 @@ class Device : public CudaWhirDevice {
     return check();
   }
 
+  // Makes the graphs for proofs like this one, unless they are those of the last.
+  absl::Status Record(const WhirRunContext& context) {
+    if (graphs_.size() > 0 && recorded_claims_ == context.claims && recorded_end_ == context.nonce_end)
+      return absl::OkStatus();
+    PROOFMILL_ASSIGN_OR_RETURN(graphs_, WhirGraphs::Record(context));
+    recorded_claims_ = context.claims;
+    recorded_end_ = context.nonce_end;
+    return absl::OkStatus();
+  }
+
   // A round of which the device has all work is waited for, so that a cancelled proof ends soon: the wait is
   // for the one before, so that the device always has work.
   template <typename F>
-  absl::Status WaitForRound(const F& check) {
+  absl::Status WaitForRound(const WhirProveOptions& options, const F& check) {
+    if (options.cancellation == nullptr) return absl::OkStatus();
     PROOFMILL_RETURN_IF_ERROR(
         calls_.Call("cudaEventSynchronize", [&] { return cudaEventSynchronize(round_done_.get()); }));
     PROOFMILL_RETURN_IF_ERROR(check());
@@ -206,6 +226,9 @@ class Device : public CudaWhirDevice {
   PinnedBuffer<uint32_t> download_;
   Event round_done_;
   WhirMemory memory_;
+  WhirGraphs graphs_;
+  size_t recorded_claims_ = 0;
+  uint32_t recorded_end_ = 0;
 };
 
 }  // namespace
