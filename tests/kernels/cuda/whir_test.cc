@@ -101,7 +101,8 @@ TEST_F(CudaWhirTest, TreesAndOpeningsAreThoseOfTheHost) {
   for (const auto& [width, log2_height] : shapes) {
     const std::vector<uint32_t> words = RandomWords(rng, size_t{width} << log2_height);
     const ColumnMatrix matrix{words.data(), width, log2_height};
-    const MerkleTree expected(Constants(), matrix);
+    std::vector<Digest> digests(MerkleTree::DigestCount(log2_height));
+    const MerkleTree expected(Constants(), matrix, digests.data());
     const DeviceVector<uint32_t> device_words(words), tree(MerkleTreeWords(log2_height)),
         plain(MerkleTreeWords(log2_height));
     const DeviceMatrix device_matrix{device_words.data(), width, log2_height};
