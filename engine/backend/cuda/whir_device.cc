@@ -8,9 +8,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "engine/backend/cuda/cuda_backend.h"
+#include "engine/backend/cuda/cuda_graph.h"
 #include "engine/backend/cuda/cuda_objects.h"
 #include "engine/backend/cuda/pinned_upload.h"
-#include "engine/backend/cuda/whir_graphs.h"
 #include "engine/backend/cuda/whir_memory.h"
 #include "engine/backend/cuda/whir_places.h"
 #include "engine/backend/cuda/whir_run.h"
@@ -122,7 +122,7 @@ class Device : public CudaWhirDevice {
 
  private:
   absl::Status TakeMemory(size_t claims) {
-    graphs_ = WhirGraphs();  // they hold the old places
+    graphs_.clear();  // they hold the old places
     memory_ = WhirMemory();
     PROOFMILL_ASSIGN_OR_RETURN(memory_, WhirMemory::Make(calls_, config_, places_, claims, stream_.get()));
     return absl::OkStatus();
@@ -144,19 +144,15 @@ class Device : public CudaWhirDevice {
                                     .stream = stream_.get(),
                                     .claims = claims.size(),
                                     .nonce_end = options.nonce_end,
-                                    .begin_stage = begin_stage,
-                                    .begin_round = [&] { return WaitForRound(options, check); }};
+                                    .begin_stage = begin_stage};
     if (clock == nullptr) PROOFMILL_RETURN_IF_ERROR(Record(context));
     PROOFMILL_RETURN_IF_ERROR(check());
     PROOFMILL_RETURN_IF_ERROR(begin_stage(&WhirTimes::upload));
     PROOFMILL_RETURN_IF_ERROR(Upload(polynomial, claims));
-    if (clock != nullptr) {
-      PROOFMILL_RETURN_IF_ERROR(EnqueueWhirProof(context));
-    } else {
-      for (size_t i = 0; i < graphs_.size(); ++i) {
-        if (i > 0) PROOFMILL_RETURN_IF_ERROR(context.begin_round());
-        PROOFMILL_RETURN_IF_ERROR(graphs_.Launch(calls_, i, stream_.get()));
-      }
+    for (size_t part = 0; part < WhirParts(config_); ++part) {
+      if (part > 0) PROOFMILL_RETURN_IF_ERROR(WaitForRound(options, check));
+      PROOFMILL_RETURN_IF_ERROR(clock == nullptr ? graphs_[part].Launch(calls_, stream_.get())
+                                                 : EnqueueWhirPart(context, part));
     }
     PROOFMILL_RETURN_IF_ERROR(Copy(download_.data(), memory_.views().proof, places_.words));
     PROOFMILL_RETURN_IF_ERROR(Copy(download_.data() + places_.words, &memory_.views().sponge->failed, 1));
@@ -166,11 +162,18 @@ class Device : public CudaWhirDevice {
     return check();
   }
 
-  // Makes the graphs for proofs like this one, unless they are those of the last.
+  // Makes the graphs for proofs like this one, one for each part, unless they are those of the last.
   absl::Status Record(const WhirRunContext& context) {
-    if (graphs_.size() > 0 && recorded_claims_ == context.claims && recorded_end_ == context.nonce_end)
+    if (!graphs_.empty() && recorded_claims_ == context.claims && recorded_end_ == context.nonce_end)
       return absl::OkStatus();
-    PROOFMILL_ASSIGN_OR_RETURN(graphs_, WhirGraphs::Record(context));
+    graphs_.clear();
+    std::vector<Graph> graphs;
+    for (size_t part = 0; part < WhirParts(config_); ++part) {
+      PROOFMILL_ASSIGN_OR_RETURN(
+          Graph graph, Graph::Capture(calls_, stream_.get(), [&] { return EnqueueWhirPart(context, part); }));
+      graphs.push_back(std::move(graph));
+    }
+    graphs_ = std::move(graphs);
     recorded_claims_ = context.claims;
     recorded_end_ = context.nonce_end;
     return absl::OkStatus();
@@ -226,7 +229,7 @@ class Device : public CudaWhirDevice {
   PinnedBuffer<uint32_t> download_;
   Event round_done_;
   WhirMemory memory_;
-  WhirGraphs graphs_;
+  std::vector<Graph> graphs_;  // of the parts of a proof
   size_t recorded_claims_ = 0;
   uint32_t recorded_end_ = 0;
 };

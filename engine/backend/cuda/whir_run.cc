@@ -13,33 +13,42 @@
 namespace proofmill::engine {
 namespace {
 
-// f is the base polynomial until it is folded for the first time.
+// One part of a proof. f is the base polynomial until it is folded for the first time.
 template <int kD>
-class Run {
+class Part {
  public:
-  explicit Run(const WhirRunContext& context)
+  Part(const WhirRunContext& context, size_t part)
       : context_(context),
         config_(context.config),
         places_(context.places),
         views_(context.views),
         constants_(kernels::Poseidon2Width16(config_.parameters.constants)),
-        log_size_(config_.parameters.num_variables) {}
+        part_(part),
+        log_size_(VariablesAt(config_, part)),
+        folded_(part > 0) {}
 
   absl::Status Enqueue() {
-    PROOFMILL_RETURN_IF_ERROR(Initial());
-    for (size_t i = 0; i < config_.rounds.size(); ++i) {
-      PROOFMILL_RETURN_IF_ERROR(context_.begin_round());
-      PROOFMILL_RETURN_IF_ERROR(Round(i));
-    }
-    PROOFMILL_RETURN_IF_ERROR(context_.begin_round());
+    if (part_ == 0) return Initial();
+    if (part_ <= config_.rounds.size()) return Round(part_ - 1);
     return Final();
   }
 
  private:
   struct Committed {
     kernels::DeviceMatrix matrix;
-    const uint32_t* tree;
+    uint32_t* tree;
   };
+
+  static uint32_t VariablesAt(const WhirConfig& config, size_t part) {
+    if (part == 0) return config.parameters.num_variables;
+    return part <= config.rounds.size() ? config.rounds[part - 1].num_variables : config.final_variables;
+  }
+
+  // Part i makes commitment i and opens commitment i - 1.
+  Committed Commitment(size_t number) const {
+    const uint32_t width = (number == 0 ? 1u : uint32_t{kD}) << config_.parameters.folding.at(number);
+    return {{views_.matrices[number % 2], width, config_.log_height(number)}, views_.trees[number % 2]};
+  }
 
   template <typename F>
   absl::Status Launch(std::string_view what, F&& launch) {
@@ -54,11 +63,9 @@ class Run {
   }
 
   absl::Status Initial() {
-    const uint32_t folds = config_.parameters.folding.first;
     const size_t eqs = context_.claims + config_.ood_samples;
-    PROOFMILL_RETURN_IF_ERROR(Commit(0, folds, places_.commit, context_.claims));
+    PROOFMILL_RETURN_IF_ERROR(Commit(places_.commit, context_.claims));
     PROOFMILL_RETURN_IF_ERROR(AnswerOod(places_.commit, context_.claims));
-    committed_ = next_;
     PROOFMILL_RETURN_IF_ERROR(Combine(eqs, {}, true));
     return Sumcheck(places_.sumcheck, true);
   }
@@ -66,11 +73,10 @@ class Run {
   absl::Status Round(size_t i) {
     const WhirRound& round = config_.rounds[i];
     const WhirRoundPlaces& places = places_.rounds[i];
-    PROOFMILL_RETURN_IF_ERROR(Commit(i + 1, config_.parameters.folding.rest, places.commit, 0));
+    PROOFMILL_RETURN_IF_ERROR(Commit(places.commit, 0));
     PROOFMILL_RETURN_IF_ERROR(AnswerOod(places.commit, 0));
     PROOFMILL_RETURN_IF_ERROR(Open(places.openings, round.pow_bits, places.nonce, true));
     PROOFMILL_RETURN_IF_ERROR(EvaluateOpenings(places.openings, round.folding, round.ood_samples));
-    committed_ = next_;
     const kernels::PowerTerms powers = {
         .generator = kernels::BabyBearRootOfUnity(places.openings.log_height).montgomery(),
         .positions = views_.positions,
@@ -101,29 +107,27 @@ class Run {
     });
   }
 
-  // Encodes f as commitment `number`, observes its root and samples the point of term `first_ood`, if any.
-  absl::Status Commit(size_t number, uint32_t log_columns, const WhirCommitPlaces& places, size_t first_ood) {
-    const uint32_t planes = folded_ ? kD : 1, log_height = config_.log_height(number);
-    uint32_t* const matrix = views_.matrices[number % 2];
-    uint32_t* const tree = views_.trees[number % 2];
-    next_ = {{matrix, planes << log_columns, log_height}, tree};
+  // Encodes f, observes the root and samples the point of term `first_ood`, if any.
+  absl::Status Commit(const WhirCommitPlaces& places, size_t first_ood) {
+    const Committed next = Commitment(part_);
+    const uint32_t log_height = next.matrix.log2_height;
     PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::encode));
     PROOFMILL_RETURN_IF_ERROR(Launch("LaunchEncode", [&] {
       return kernels::LaunchEncode({.blocks = views_.twiddles,
                                     .in = f().data,
                                     .stride = f().stride,
-                                    .planes = planes,
+                                    .planes = folded_ ? uint32_t{kD} : 1u,
                                     .log2_length = log_size_,
-                                    .log2_columns = log_columns,
+                                    .log2_columns = config_.parameters.folding.at(part_),
                                     .log2_height = log_height,
-                                    .out = matrix},
+                                    .out = views_.matrices[part_ % 2]},
                                    context_.stream);
     }));
     PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::hash));
     PROOFMILL_RETURN_IF_ERROR(Launch("LaunchMerkleTree", [&] {
-      return kernels::LaunchMerkleTree(constants_, next_.matrix, tree, context_.stream);
+      return kernels::LaunchMerkleTree(constants_, next.matrix, next.tree, context_.stream);
     }));
-    return Observe(tree + kernels::MerkleRootPlace(log_height), 8, proof(places.root),
+    return Observe(next.tree + kernels::MerkleRootPlace(log_height), 8, proof(places.root),
                    places.ood_samples > 0 ? point(first_ood) : nullptr);
   }
 
@@ -146,6 +150,7 @@ class Run {
   absl::Status Open(const WhirOpeningPlaces& places, uint32_t pow_bits, size_t nonce_place, bool checkpoint) {
     const kernels::NonceStep pow = {pow_bits > 0 ? views_.nonce : nullptr, proof(nonce_place)};
     if (pow_bits > 0) PROOFMILL_RETURN_IF_ERROR(Grind(pow_bits));
+    const Committed last = Commitment(part_ - 1);
     PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::open));
     PROOFMILL_RETURN_IF_ERROR(Launch("LaunchQueries", [&] {
       return kernels::LaunchQueries(constants_, views_.sponge,
@@ -159,9 +164,8 @@ class Run {
                                     context_.stream);
     }));
     return Launch("LaunchOpenings", [&] {
-      return kernels::LaunchOpenings(committed_.matrix, committed_.tree, views_.positions,
-                                     proof(places.count), places.queries, proof(places.rows),
-                                     context_.stream);
+      return kernels::LaunchOpenings(last.matrix, last.tree, views_.positions, proof(places.count),
+                                     places.queries, proof(places.rows), context_.stream);
     });
   }
 
@@ -262,16 +266,16 @@ class Run {
   const WhirPlaces& places_;
   const WhirViews& views_;
   const kernels::Poseidon2Constants<16>& constants_;
+  const size_t part_;
   uint32_t log_size_;  // variables of f that are left
-  bool folded_ = false;
-  Committed committed_{}, next_{};
+  bool folded_;
 };
 
 }  // namespace
 
-absl::Status EnqueueWhirProof(const WhirRunContext& context) {
-  if (context.config.degree() == 4) return Run<4>(context).Enqueue();
-  return Run<5>(context).Enqueue();
+absl::Status EnqueueWhirPart(const WhirRunContext& context, size_t part) {
+  if (context.config.degree() == 4) return Part<4>(context, part).Enqueue();
+  return Part<5>(context, part).Enqueue();
 }
 
 }  // namespace proofmill::engine

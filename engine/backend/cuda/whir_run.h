@@ -1,4 +1,4 @@
-// One WHIR proof as work on a stream: the protocol of engine/whir/prover.cc with the transcript on the
+// WHIR proofs as work on a stream: the protocol of engine/whir/prover.cc with the transcript on the
 // device, so that nothing waits for the host between the first commitment and the last opening.
 //
 // Thread safety: as a plain object.
@@ -10,7 +10,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <string_view>
 
 #include "absl/status/status.h"
 #include "engine/backend/cuda/cuda_calls.h"
@@ -32,14 +31,15 @@ struct WhirRunContext {
   uint32_t nonce_end;
   // Called where a stage begins, with the time that it belongs to.
   std::function<absl::Status(double WhirTimes::*stage)> begin_stage;
-  // Called before each round and before the last step; an error ends the run.
-  std::function<absl::Status()> begin_round;
 };
 
-// Enqueues everything between the arrival of polynomial, sponge, points and values, and the proof's words in
-// device memory.
-//   INTERNAL  a launch failed (reason kDeviceFault). Else what the functions of `context` return.
-absl::Status EnqueueWhirProof(const WhirRunContext& context);
+// A proof has these parts: up to the end of the first sumcheck, each round, and the last step.
+inline size_t WhirParts(const WhirConfig& config) { return config.rounds.size() + 2; }
+
+// Enqueues one part; all parts in order lie between the arrival of polynomial, sponge, points and values, and
+// the proof's words in device memory. Only `claims` and `nonce_end` change what is enqueued.
+//   INTERNAL  a launch failed (reason kDeviceFault). Else what begin_stage returns.
+absl::Status EnqueueWhirPart(const WhirRunContext& context, size_t part);
 
 }  // namespace proofmill::engine
 
