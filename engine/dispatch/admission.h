@@ -4,6 +4,12 @@
 // travels with the witness: from the call that receives it, into the job, until the witness has been wiped.
 // Its job slot is given back when a worker takes the job, its bytes when the witness is gone.
 //
+// What is free is shared: a tenant may hold at most kShareOfFree times what it leaves free, of slots and of
+// bytes (the dynamic threshold of Choudhury and Hahne, 1998). So one that takes all it can get still leaves a
+// fifth for others, two leave a ninth, and there is nothing to configure. Where nobody is known by name, all
+// are one tenant without a name, for whom only the limits of the whole count. A tenant's own limits come on
+// top.
+//
 // Thread safety: Admission: every method may be called from any thread. Reservation: one thread at a time.
 // Lifetime: reservations may outlive their Admission.
 
@@ -14,6 +20,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "engine/base/clock.h"
@@ -22,6 +30,13 @@
 namespace proofmill::engine {
 
 class Reservation;
+
+// Who asks for room, and what limits of its own it has; 0: none.
+struct TenantLimits {
+  std::string_view name = {};  // empty: nobody is known by name
+  size_t jobs_max = 0;
+  uint64_t witness_bytes_max = 0;
+};
 
 class Admission {
  public:
@@ -33,6 +48,8 @@ class Admission {
     size_t jobs = 0;
     uint64_t witness_bytes = 0;
   };
+  // A tenant may hold so many times what is free.
+  static constexpr uint64_t kShareOfFree = 4;
   // Told of every change of the witness bytes, with no lock held; the sum of all changes is the present
   // value.
   using WitnessBytesListener = std::function<void(int64_t change)>;
@@ -43,11 +60,14 @@ class Admission {
   // Takes room for one job (if `with_job_slot`) and `witness_bytes`, or nothing.
   //   RESOURCE_EXHAUSTED MESSAGE_TOO_LARGE  more bytes than the limit; trying again cannot work.
   //   RESOURCE_EXHAUSTED QUEUE_FULL         a limit would be exceeded now; the caller adds when to try again.
+  //   RESOURCE_EXHAUSTED QUOTA_EXCEEDED     the tenant holds its share, or would exceed a limit of its own.
   //   UNAVAILABLE DRAINING                  Close() was called.
-  absl::StatusOr<Reservation> Reserve(uint64_t witness_bytes, bool with_job_slot);
+  absl::StatusOr<Reservation> Reserve(uint64_t witness_bytes, bool with_job_slot,
+                                      const TenantLimits& tenant = {});
 
   // Takes a job slot for a reservation that has none; no effect on one that has. Errors as Reserve().
-  [[nodiscard]] absl::Status AddJobSlot(Reservation& reservation);
+  // REQUIRES: what was reserved was for the same tenant.
+  [[nodiscard]] absl::Status AddJobSlot(Reservation& reservation, const TenantLimits& tenant = {});
 
   // Refuses everything from now on; what was reserved stays. Idempotent.
   void Close();
@@ -81,9 +101,11 @@ class Reservation {
 
  private:
   friend class Admission;
-  Reservation(std::shared_ptr<Admission::State> state, uint64_t witness_bytes, bool has_job_slot);
+  Reservation(std::shared_ptr<Admission::State> state, std::string tenant, uint64_t witness_bytes,
+              bool has_job_slot);
 
   std::shared_ptr<Admission::State> state_;
+  std::string tenant_;
   uint64_t witness_bytes_ = 0;
   bool has_job_slot_ = false;
 };

@@ -6,11 +6,14 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <new>
 #include <utility>
 
+#include "absl/strings/cord.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "engine/base/clock.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
@@ -51,6 +54,19 @@ absl::Status Load(const CircuitFiles& files, const CircuitRegistry::Options& opt
     PROOFMILL_ASSIGN_OR_RETURN(circuit.canary, ReadCanary(files.canary_path, *circuit.key));
   }
   return absl::OkStatus();
+}
+
+// Clients are told why a circuit failed, and where its files lie is none of their business.
+absl::Status WithoutFolder(const absl::Status& status, const std::string& folder) {
+  std::string message(status.message());
+  for (std::string prefix : {folder, std::filesystem::path(folder).lexically_normal().string()}) {
+    while (!prefix.empty() && prefix.back() == '/') prefix.pop_back();
+    if (!prefix.empty()) message = absl::StrReplaceAll(message, {{prefix + "/", ""}});
+  }
+  absl::Status out(status.code(), message);
+  status.ForEachPayload(
+      [&out](absl::string_view type, const absl::Cord& payload) { out.SetPayload(type, payload); });
+  return out;
 }
 
 }  // namespace
@@ -129,7 +145,7 @@ Circuit CircuitRegistry::LoadOne(const CircuitFiles& files) const {
     // Nothing of a key that was refused is kept.
     circuit = Circuit();
     circuit.id = files.id;
-    circuit.failure = std::move(status);
+    circuit.failure = WithoutFolder(status, options_.directory);
   }
   circuit.state = circuit.failure.ok() ? CircuitState::kReady : CircuitState::kFailed;
   circuit.load_duration = loaded - start;

@@ -22,6 +22,8 @@ using std::chrono::milliseconds;
 constexpr size_t kRequestIdBytesMax = 128;
 constexpr size_t kRequestIdResultBytesMax = size_t{64} << 20;
 constexpr milliseconds kPlacesInterval{250};
+constexpr double kWeightMin = 0.001;
+constexpr double kWeightMax = 1000;
 // Advice for a full queue: never shorter or longer than these, and the first where nothing has been learned
 // yet.
 constexpr milliseconds kRetryDelayUnknown{1000};
@@ -40,6 +42,7 @@ absl::Status CheckOptions(const EngineOptions& options, size_t runners) {
   if (options.priority_aging.count() < 0) return invalid("priority_aging must not be negative");
   if (options.request_id_ttl.count() <= 0) return invalid("request_id_ttl must be positive");
   if (options.device_faults_max < 1) return invalid("device_faults_max must be at least 1");
+  if (options.standby_runners >= runners) return invalid("not every device can stand by");
   if (options.circuits.loads_max == 0) return invalid("loads_max must be at least 1, got 0");
   return absl::OkStatus();
 }
@@ -55,7 +58,8 @@ size_t WorkersPerDevice(const std::vector<std::unique_ptr<JobRunner>>& runners) 
 Dispatcher::Options DispatcherOptions(const EngineOptions& options, size_t devices, size_t per_device) {
   return {.queue = {.workers = devices * per_device,
                     .aging = options.priority_aging,
-                    .workers_per_device = per_device},
+                    .workers_per_device = per_device,
+                    .standby_workers = options.standby_runners * per_device},
           .request_ids = {.ttl = options.request_id_ttl,
                           .results_max = options.request_ids_max,
                           .result_bytes_max = kRequestIdResultBytesMax},
@@ -72,16 +76,16 @@ struct Engine::Parts {
   // The deadline that counts for a request.
   Clock::time_point CutDeadline(std::optional<Clock::time_point> deadline) const;
   // Whether a proof can be had in time, as far as can be known.
-  absl::Status CheckTime(Priority priority, Clock::time_point deadline) const;
+  absl::Status CheckTime(const JobInfo& job, Clock::time_point deadline) const;
   // Room for a job that brings none, and time.
   absl::Status Admit(Job& job, Clock::time_point deadline);
   // Adds the delay to a refusal for want of room.
-  absl::Status WithAdvice(absl::Status status);
+  absl::Status WithAdvice(const JobInfo& job, absl::Status status);
+  TenantPolicy PolicyOf(std::string_view tenant) const;
   void ObserveRefusal(const JobInfo& info, const absl::Status& status);
   // Makes a circuit provable on every device, or on none.
   absl::Status Install(const Circuit& circuit);
-  std::optional<Clock::duration> EstimatedWait(Priority priority) const;
-  milliseconds QueueFullDelay();
+  std::optional<Clock::duration> EstimatedWait(Priority priority, std::string_view tenant) const;
 
   const EngineOptions options;
   Observer& observer;
@@ -132,37 +136,49 @@ Clock::time_point Engine::Parts::CutDeadline(std::optional<Clock::time_point> de
   return std::min(*deadline, now + options.maximum_deadline);
 }
 
-std::optional<Clock::duration> Engine::Parts::EstimatedWait(Priority priority) const {
+TenantPolicy Engine::Parts::PolicyOf(std::string_view tenant) const {
+  TenantPolicy policy;
+  if (options.tenant_policy) policy = options.tenant_policy(tenant);
+  policy.weight = std::clamp(policy.weight, kWeightMin, kWeightMax);
+  return policy;
+}
+
+std::optional<Clock::duration> Engine::Parts::EstimatedWait(Priority priority,
+                                                            std::string_view tenant) const {
   const std::optional<Clock::duration> average = dispatcher->proof_times().Average();
   if (!average.has_value()) return std::nullopt;
-  const Clock::duration wait = dispatcher->queue().EstimatedWait(priority, *average);
+  const Clock::duration wait =
+      dispatcher->queue().EstimatedWait(priority, *average, tenant, PolicyOf(tenant).weight);
   if (wait == Clock::duration::max()) return std::nullopt;  // no device is up
   return wait;
 }
 
-absl::Status Engine::Parts::CheckTime(Priority priority, Clock::time_point deadline) const {
+absl::Status Engine::Parts::CheckTime(const JobInfo& job, Clock::time_point deadline) const {
   const Clock::duration left = deadline - clock.Now();
   if (left.count() <= 0) {
     return WithReason(absl::DeadlineExceededError("the deadline had passed when the request came"),
                       ErrorReason::kDeadlineExpired);
   }
-  // Only the wait counts, not the proof itself: on an idle device every job may try, or a few slow proofs
-  // would keep all others out and the estimate would never recover.
-  const std::optional<Clock::duration> wait = EstimatedWait(priority);
-  if (!wait.has_value() || *wait <= left) return absl::OkStatus();
+  // On an idle device every job may try, or a few slow proofs would keep all others out and the estimate
+  // would never recover. Of the proof itself half of what is expected counts: it may well be faster this
+  // time.
+  const std::optional<Clock::duration> wait = EstimatedWait(job.priority, job.tenant);
+  if (!wait.has_value() || wait->count() == 0) return absl::OkStatus();
+  const Clock::duration run = dispatcher->proof_times().Of(job.circuit).value_or(Clock::duration{0});
+  if (*wait + run / 2 <= left) return absl::OkStatus();
   const auto wait_ms = duration_cast<milliseconds>(*wait);
   return WithRetryDelay(
-      WithReason(
-          absl::DeadlineExceededError(absl::StrCat(
-              "the deadline cannot be met: ", duration_cast<milliseconds>(left).count(),
-              " ms are left, and the wait in the queue alone is estimated at ", wait_ms.count(), " ms")),
-          ErrorReason::kDeadlineUnreachable),
+      WithReason(absl::DeadlineExceededError(
+                     absl::StrCat("the deadline cannot be met: ", duration_cast<milliseconds>(left).count(),
+                                  " ms are left, the wait in the queue is estimated at ", wait_ms.count(),
+                                  " ms, and the proof at ", duration_cast<milliseconds>(run).count(), " ms")),
+                 ErrorReason::kDeadlineUnreachable),
       wait_ms);
 }
 
 absl::Status Engine::Parts::Admit(Job& job, Clock::time_point deadline) {
-  absl::Status status = CheckTime(job.priority(), deadline);
-  if (status.ok()) status = WithAdvice(job.Reserve(admission));
+  absl::Status status = CheckTime(job.info(), deadline);
+  if (status.ok()) status = WithAdvice(job.info(), job.Reserve(admission));
   if (!status.ok()) ObserveRefusal(job.info(), status);
   return status;
 }
@@ -170,23 +186,20 @@ absl::Status Engine::Parts::Admit(Job& job, Clock::time_point deadline) {
 void Engine::Parts::ObserveRefusal(const JobInfo& info, const absl::Status& status) {
   const auto reason = GetReason(status);
   if (reason == ErrorReason::kQueueFull) observer.OnJobDropped(info, DropReason::kQueueFull);
+  if (reason == ErrorReason::kQuotaExceeded) observer.OnJobDropped(info, DropReason::kQuota);
   if (reason == ErrorReason::kDraining) observer.OnJobDropped(info, DropReason::kDraining);
   if (reason == ErrorReason::kDeadlineExpired || reason == ErrorReason::kDeadlineUnreachable) {
     observer.OnJobDropped(info, DropReason::kExpired);
   }
 }
 
-// Queue depth x recent proof time / workers: when all that waits now will have been proved. With jitter, so
-// that those who were refused together do not come back together.
-absl::Status Engine::Parts::WithAdvice(absl::Status status) {
-  if (GetReason(status) != ErrorReason::kQueueFull) return status;
+// When what waits now will have been proved, as far as it is ahead of this one. With jitter, so that those
+// who were refused together do not come back together.
+absl::Status Engine::Parts::WithAdvice(const JobInfo& job, absl::Status status) {
+  const auto reason = GetReason(status);
+  if (reason != ErrorReason::kQueueFull && reason != ErrorReason::kQuotaExceeded) return status;
   milliseconds delay = kRetryDelayUnknown;
-  const std::optional<Clock::duration> average = dispatcher->proof_times().Average();
-  const size_t up = dispatcher->queue().workers_up();
-  if (average.has_value() && up != 0) {
-    const auto waiting = static_cast<int64_t>(dispatcher->queue().size() + 1);
-    delay = duration_cast<milliseconds>(*average * waiting / static_cast<int64_t>(up));
-  }
+  if (const auto wait = EstimatedWait(job.priority, job.tenant)) delay = duration_cast<milliseconds>(*wait);
   {
     MutexLock lock(jitter_mu);
     delay = delay * std::uniform_int_distribution<int>(75, 125)(jitter) / 100;
@@ -234,17 +247,21 @@ absl::StatusOr<Reservation> Engine::Reserve(const ReserveRequest& request) {
   if (parts.dispatcher->queue().workers_up() == 0) {
     return WithReason(absl::UnavailableError("no device can prove now"), ErrorReason::kNoDevice);
   }
-  const absl::Status in_time = parts.CheckTime(request.priority, parts.CutDeadline(request.deadline));
+  const JobInfo info{.circuit = circuit->id,
+                     .tenant = request.tenant,
+                     .request_id = request.request_id,
+                     .priority = request.priority};
+  const TenantPolicy policy = parts.PolicyOf(request.tenant);
+  const absl::Status in_time = parts.CheckTime(info, parts.CutDeadline(request.deadline));
   absl::StatusOr<Reservation> reservation =
-      in_time.ok() ? parts.admission.Reserve(request.witness_bytes, request.with_job_slot)
+      in_time.ok() ? parts.admission.Reserve(request.witness_bytes, request.with_job_slot,
+                                             {.name = request.tenant,
+                                              .jobs_max = policy.jobs_max,
+                                              .witness_bytes_max = policy.witness_bytes_max})
                    : absl::StatusOr<Reservation>(in_time);
   if (reservation.ok()) return reservation;
-  const absl::Status refusal = parts.WithAdvice(reservation.status());
-  parts.ObserveRefusal({.circuit = circuit->id,
-                        .tenant = request.tenant,
-                        .request_id = request.request_id,
-                        .priority = request.priority},
-                       refusal);
+  const absl::Status refusal = parts.WithAdvice(info, reservation.status());
+  parts.ObserveRefusal(info, refusal);
   return refusal;
 }
 
@@ -264,12 +281,16 @@ absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest request, Pro
   if (!request.request_id.empty()) digest = parts.dispatcher->request_ids().Digest(*circuit, witness);
 
   const Clock::time_point deadline = parts.CutDeadline(request.deadline);
+  const TenantPolicy policy = parts.PolicyOf(request.tenant);
   Job::Params params{
       .circuit = circuit,
       .witness = std::move(request.witness),
       .reservation = std::move(request.reservation).value_or(Reservation()),
       .priority = request.priority,
       .tenant = std::move(request.tenant),
+      .weight = policy.weight,
+      .tenant_jobs_max = policy.jobs_max,
+      .tenant_witness_bytes_max = policy.witness_bytes_max,
       .request_id = std::move(request.request_id),
       .enqueue_time = parts.clock.Now(),
       .expected_run = parts.dispatcher->proof_times().Of(circuit->id).value_or(Clock::duration{0})};
@@ -278,8 +299,13 @@ absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest request, Pro
                                   [&](Job& job) { return parts.Admit(job, deadline); });
 }
 
-std::optional<Clock::duration> Engine::EstimatedWait(Priority priority) const {
-  return parts_->EstimatedWait(priority);
+std::optional<Clock::duration> Engine::EstimatedWait(Priority priority, std::string_view tenant) const {
+  return parts_->EstimatedWait(priority, tenant);
+}
+
+Clock::duration Engine::Backlog() const {
+  const auto average = parts_->dispatcher->proof_times().Average();
+  return parts_->dispatcher->queue().Backlog(average.value_or(Clock::duration{0}));
 }
 
 const CircuitRegistry& Engine::circuits() const { return parts_->registry; }

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -36,6 +37,14 @@
 
 namespace proofmill::engine {
 
+// What a tenant may have. The default is what everybody gets who has no policy of its own.
+struct TenantPolicy {
+  double weight = 1;  // its share of the devices while others want them too, 0.001 to 1000
+  // Jobs that may wait and bytes of witness that it may hold; 0: no limit of its own.
+  size_t jobs_max = 0;
+  uint64_t witness_bytes_max = 0;
+};
+
 struct EngineOptions {
   CircuitRegistry::Options circuits = {};
   // Jobs that may wait, and uploads that have a place in the queue.
@@ -52,6 +61,10 @@ struct EngineOptions {
   size_t request_ids_max = 10'000;
   // Faults in a row after which a device is not trusted any more.
   int device_faults_max = 3;
+  // Asked for each request, from any thread; null: the default for everybody.
+  std::function<TenantPolicy(std::string_view tenant)> tenant_policy = nullptr;
+  // The last so many runners stand by: they hold the circuits, and prove when no other is left.
+  size_t standby_runners = 0;
 };
 
 struct ReserveRequest {
@@ -93,7 +106,7 @@ class Engine {
   // Checks that a request would be taken now, and takes room for its witness, before the witness is in
   // memory.
   //   NOT_FOUND CIRCUIT_UNKNOWN, FAILED_PRECONDITION CIRCUIT_FAILED or VERSION_MISMATCH
-  //   RESOURCE_EXHAUSTED QUEUE_FULL or MESSAGE_TOO_LARGE
+  //   RESOURCE_EXHAUSTED QUEUE_FULL, QUOTA_EXCEEDED or MESSAGE_TOO_LARGE
   //   UNAVAILABLE CIRCUIT_LOADING, DRAINING or NO_DEVICE
   //   DEADLINE_EXCEEDED DEADLINE_UNREACHABLE or DEADLINE_EXPIRED
   // Those that time can cure carry a retry delay.
@@ -107,9 +120,11 @@ class Engine {
   absl::StatusOr<std::shared_ptr<Ticket>> Submit(ProveRequest request, ProveCallback done,
                                                  ProgressCallback progress = nullptr);
 
-  // How long a job would wait in the queue if it came now; nothing when no proof time has been learned
-  // yet, or no device is up.
-  std::optional<Clock::duration> EstimatedWait(Priority priority) const;
+  // How long a job of `tenant` would wait in the queue if it came now; nothing when no proof time has been
+  // learned yet, or no device is up.
+  std::optional<Clock::duration> EstimatedWait(Priority priority, std::string_view tenant = "") const;
+  // How long the devices that are up need for all that is queued and running; zero when nothing is known.
+  Clock::duration Backlog() const;
 
   const CircuitRegistry& circuits() const;
   CircuitRegistry& circuits();

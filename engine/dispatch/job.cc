@@ -87,10 +87,15 @@ Progress Job::progress() const {
 
 absl::Status Job::Reserve(Admission& admission) {
   MutexLock lock(holdings_mu_);
+  const TenantLimits tenant{.name = params_.tenant,
+                            .jobs_max = params_.tenant_jobs_max,
+                            .witness_bytes_max = params_.tenant_witness_bytes_max};
   const uint64_t witness_bytes = params_.witness.values.size_bytes();
-  if (params_.reservation.witness_bytes() >= witness_bytes) return admission.AddJobSlot(params_.reservation);
+  if (params_.reservation.witness_bytes() >= witness_bytes) {
+    return admission.AddJobSlot(params_.reservation, tenant);
+  }
   params_.reservation.Release();
-  PROOFMILL_ASSIGN_OR_RETURN(params_.reservation, admission.Reserve(witness_bytes, true));
+  PROOFMILL_ASSIGN_OR_RETURN(params_.reservation, admission.Reserve(witness_bytes, true, tenant));
   return absl::OkStatus();
 }
 

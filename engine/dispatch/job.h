@@ -37,6 +37,10 @@ class Job {
     Reservation reservation;
     Priority priority = Priority::kNormal;
     std::string tenant;
+    double weight = 1;  // of the tenant's share
+    // The tenant's own limits; 0: none.
+    size_t tenant_jobs_max = 0;
+    uint64_t tenant_witness_bytes_max = 0;
     std::string request_id;
     Clock::time_point enqueue_time;
     // What the job will take on a device, as far as known; zero if not.
@@ -49,6 +53,7 @@ class Job {
   const Circuit& circuit() const { return *params_.circuit; }
   Priority priority() const { return params_.priority; }
   const std::string& tenant() const { return params_.tenant; }
+  double weight() const { return params_.weight; }
   const std::string& request_id() const { return params_.request_id; }
   Clock::time_point enqueue_time() const { return params_.enqueue_time; }
   Clock::duration expected_run() const { return params_.expected_run; }

@@ -19,9 +19,14 @@ absl::Status JobQueue::Push(JobPtr job) {
   if (WorkersUpLocked() == 0) {
     return WithReason(absl::UnavailableError("no device can prove now"), ErrorReason::kNoDevice);
   }
-  const Place place(job->enqueue_time() + levels_below * options_.aging, next_sequence_++);
-  InsertLocked(place, std::move(job));
-  ready_.NotifyOne();
+  const FairOrder::Place place(job->enqueue_time() + levels_below * options_.aging, next_sequence_++);
+  jobs_.Insert(place, std::move(job));
+  // Of those that wait, one that stands by might be woken, which takes nothing.
+  if (options_.standby_workers == 0) {
+    ready_.NotifyOne();
+  } else {
+    ready_.NotifyAll();
+  }
   return absl::OkStatus();
 }
 
@@ -42,16 +47,13 @@ JobPtr JobQueue::TryPop(size_t worker) {
 }
 
 JobPtr JobQueue::TryPopLocked(size_t worker) {
-  // Nearly always the first; only jobs that were put back exclude a worker.
-  for (auto it = jobs_.begin(); it != jobs_.end(); ++it) {
-    if (!it->second->MayRunOn(DeviceOf(worker))) continue;
-    WorkerState& state = workers_[worker];
-    state.place = it->first;
-    state.job = EraseLocked(it);
-    state.started = clock_.Now();
-    return state.job;
-  }
-  return nullptr;
+  if (IsStandby(worker) && AnyRegularWorkerLocked()) return nullptr;
+  WorkerState& state = workers_[worker];
+  JobPtr job = jobs_.Take(DeviceOf(worker), state.place);
+  if (job == nullptr) return nullptr;
+  state.job = job;
+  state.started = clock_.Now();
+  return job;
 }
 
 void JobQueue::Done(size_t worker) {
@@ -59,6 +61,7 @@ void JobQueue::Done(size_t worker) {
   MutexLock lock(mu_);
   ended = std::move(workers_[worker].job);
   workers_[worker].job = nullptr;
+  if (ended != nullptr) jobs_.Settle(*ended, clock_.Now() - workers_[worker].started);
   if (closed_) ready_.NotifyAll();
   NotifyIfIdleLocked();
 }
@@ -67,7 +70,7 @@ bool JobQueue::Requeue(size_t worker, const JobPtr& job) {
   MutexLock lock(mu_);
   if (!job->Requeue(DeviceOf(worker))) return false;
   if (!AnyWorkerForLocked(*job)) return false;
-  InsertLocked(workers_[worker].place, job);
+  jobs_.PutBack(workers_[worker].place, job);
   workers_[worker].job = nullptr;
   ready_.NotifyAll();
   return true;
@@ -76,9 +79,8 @@ bool JobQueue::Requeue(size_t worker, const JobPtr& job) {
 bool JobQueue::Remove(const Job& job) {
   JobPtr removed;  // let go of after the lock
   MutexLock lock(mu_);
-  const auto place = places_.find(&job);
-  if (place == places_.end()) return false;
-  removed = EraseLocked(jobs_.find(place->second));
+  removed = jobs_.Remove(job);
+  if (removed == nullptr) return false;
   NotifyIfIdleLocked();
   return true;
 }
@@ -89,11 +91,11 @@ std::vector<JobPtr> JobQueue::RemoveWorker(size_t worker) {
   for (size_t i = 0; i < workers_.size(); ++i) {
     if (DeviceOf(i) == DeviceOf(worker)) workers_[i].up = false;
   }
-  for (auto it = jobs_.begin(); it != jobs_.end();) {
-    const auto next = std::next(it);
-    if (!AnyWorkerForLocked(*it->second)) stranded.push_back(EraseLocked(it));
-    it = next;
-  }
+  jobs_.Visit([&](const JobPtr& job) ABSL_NO_THREAD_SAFETY_ANALYSIS {
+    if (!AnyWorkerForLocked(*job)) stranded.push_back(job);
+    return true;
+  });
+  for (const JobPtr& job : stranded) jobs_.Remove(*job);
   ready_.NotifyAll();
   NotifyIfIdleLocked();
   return stranded;
@@ -108,16 +110,18 @@ void JobQueue::Close() {
 std::vector<JobPtr> JobQueue::TakeAll() {
   std::vector<JobPtr> taken;
   MutexLock lock(mu_);
-  while (!jobs_.empty()) taken.push_back(EraseLocked(jobs_.begin()));
+  jobs_.Visit([&](const JobPtr& job) {
+    taken.push_back(job);
+    return true;
+  });
+  for (const JobPtr& job : taken) jobs_.Remove(*job);
   NotifyIfIdleLocked();
   return taken;
 }
 
 std::array<size_t, kPriorityCount> JobQueue::depth() const {
-  std::array<size_t, kPriorityCount> depth{};
   MutexLock lock(mu_);
-  for (size_t i = 0; i < kPriorityCount; ++i) depth[i] = levels_[i].jobs;
-  return depth;
+  return jobs_.depth();
 }
 
 size_t JobQueue::size() const {
@@ -141,70 +145,61 @@ size_t JobQueue::workers_up() const {
 
 std::optional<size_t> JobQueue::JobsAhead(const Job& job) const {
   MutexLock lock(mu_);
-  const auto place = places_.find(&job);
-  if (place == places_.end()) return std::nullopt;
-  return static_cast<size_t>(std::distance(jobs_.begin(), jobs_.find(place->second)));
+  if (!jobs_.contains(job)) return std::nullopt;
+  size_t ahead = 0;
+  jobs_.Visit([&](const JobPtr& queued) {
+    if (queued.get() == &job) return false;
+    ++ahead;
+    return true;
+  });
+  return ahead;
 }
 
 std::vector<JobPtr> JobQueue::InOrder() const {
   std::vector<JobPtr> jobs;
   MutexLock lock(mu_);
   jobs.reserve(jobs_.size());
-  for (const auto& [place, job] : jobs_) jobs.push_back(job);
+  jobs_.Visit([&](const JobPtr& job) {
+    jobs.push_back(job);
+    return true;
+  });
   return jobs;
 }
 
-Clock::duration JobQueue::EstimatedWait(Priority priority, Clock::duration unknown_run) const {
+FairOrder::Ahead JobQueue::RunningLocked(Clock::duration unknown_run) const {
   const Clock::time_point now = clock_.Now();
+  FairOrder::Ahead running;
+  for (const WorkerState& worker : workers_) {
+    if (worker.job == nullptr || !worker.up) continue;
+    ++running.jobs;
+    const Clock::duration expected = worker.job->expected_run();
+    const Clock::duration run = expected.count() == 0 ? unknown_run : expected;
+    running.work += std::max(run - (now - worker.started), Clock::duration{0});
+  }
+  return running;
+}
+
+Clock::duration JobQueue::EstimatedWait(Priority priority, Clock::duration unknown_run,
+                                        std::string_view tenant, double weight) const {
   MutexLock lock(mu_);
   const size_t up = WorkersUpLocked();
   if (up == 0) return Clock::duration::max();
-  Clock::duration work{0};
-  size_t busy = 0;
-  for (const WorkerState& worker : workers_) {
-    if (worker.job == nullptr || !worker.up) continue;
-    ++busy;
-    const Clock::duration expected = worker.job->expected_run();
-    const Clock::duration run = expected.count() == 0 ? unknown_run : expected;
-    work += std::max(run - (now - worker.started), Clock::duration{0});
-  }
-  size_t ahead = 0;
-  for (size_t i = static_cast<size_t>(priority); i < kPriorityCount; ++i) {
-    const Level& level = levels_[i];
-    ahead += level.jobs;
-    work += level.expected + static_cast<int64_t>(level.unknown) * unknown_run;
-  }
-  if (busy + ahead < up) return Clock::duration{0};  // a worker is free
-  return work / static_cast<int64_t>(up);
+  const FairOrder::Ahead running = RunningLocked(unknown_run);
+  const FairOrder::Ahead queued = jobs_.AheadOf(tenant, weight, priority, unknown_run);
+  if (running.jobs + queued.jobs < up) return Clock::duration{0};  // a worker is free
+  return (running.work + queued.work) / static_cast<int64_t>(up);
+}
+
+Clock::duration JobQueue::Backlog(Clock::duration unknown_run) const {
+  MutexLock lock(mu_);
+  const auto up = static_cast<int64_t>(std::max<size_t>(WorkersUpLocked(), 1));
+  return (RunningLocked(unknown_run).work + jobs_.Work(unknown_run)) / up;
 }
 
 bool JobQueue::WaitUntilIdle(Clock::time_point deadline) {
   MutexLock lock(mu_);
   while (!IdleLocked() && clock_.Now() < deadline) clock_.WaitUntil(idle_, mu_, deadline);
   return IdleLocked();
-}
-
-void JobQueue::InsertLocked(Place place, JobPtr job) {
-  const Job* const address = job.get();
-  // Only these two can throw, and neither leaves anything behind when it does.
-  places_.reserve(places_.size() + 1);
-  jobs_.emplace(place, std::move(job));
-  places_.emplace(address, place);
-  Level& level = levels_[static_cast<size_t>(address->priority())];
-  ++level.jobs;
-  level.expected += address->expected_run();
-  if (address->expected_run().count() == 0) ++level.unknown;
-}
-
-JobPtr JobQueue::EraseLocked(std::map<Place, JobPtr>::iterator position) {
-  JobPtr job = std::move(position->second);
-  jobs_.erase(position);
-  places_.erase(job.get());
-  Level& level = levels_[static_cast<size_t>(job->priority())];
-  --level.jobs;
-  level.expected -= job->expected_run();
-  if (job->expected_run().count() == 0) --level.unknown;
-  return job;
 }
 
 bool JobQueue::AnyWorkerForLocked(const Job& job) const {
@@ -219,15 +214,26 @@ bool JobQueue::AnyRunningLocked() const {
                      [](const WorkerState& worker) { return worker.job != nullptr; });
 }
 
-bool JobQueue::IdleLocked() const { return jobs_.empty() && !AnyRunningLocked(); }
+bool JobQueue::IdleLocked() const { return jobs_.size() == 0 && !AnyRunningLocked(); }
 
 void JobQueue::NotifyIfIdleLocked() {
   if (IdleLocked()) idle_.NotifyAll();
 }
 
+bool JobQueue::AnyRegularWorkerLocked() const {
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i].up && !IsStandby(i)) return true;
+  }
+  return false;
+}
+
 size_t JobQueue::WorkersUpLocked() const {
-  return static_cast<size_t>(
-      std::count_if(workers_.begin(), workers_.end(), [](const WorkerState& worker) { return worker.up; }));
+  const bool regular = AnyRegularWorkerLocked();
+  size_t up = 0;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i].up && IsStandby(i) != regular) ++up;
+  }
+  return up;
 }
 
 }  // namespace proofmill::engine

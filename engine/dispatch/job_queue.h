@@ -4,10 +4,11 @@
 // Its length is bounded by admission: a job comes with a reserved place (admission.h). So Push() only refuses
 // when the queue is closed or no worker is left.
 //
-// Ordering: a job of the highest level counts as having come when it came; each level below counts as having
-// come one `aging` later. So a job overtakes those of the next lower level that came less than `aging` before
-// it, never those that waited longer, and within a level it is first in, first out. No level starves: a low
-// job waits at most for what came less than 2 * aging after it. A job put back by Requeue() keeps its place.
+// Ordering: tenants share the devices by their weights (fair_order.h). Within a tenant, a job of the highest
+// level counts as having come when it came; each level below counts as having come one `aging` later. So a
+// job overtakes those of the next lower level that came less than `aging` before it, never those that waited
+// longer, and within a level it is first in, first out. No level starves: a low job waits at most for what
+// came less than 2 * aging after it. A job put back by Requeue() keeps its place.
 //
 // Thread safety: every method may be called from any thread. Locks: queue before job (MayRunOn).
 
@@ -17,22 +18,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
-#include <utility>
+#include <string_view>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
+#include "engine/dispatch/fair_order.h"
 #include "engine/dispatch/job.h"
 #include "engine/dispatch/prove_types.h"
 
 namespace proofmill::engine {
-
-using JobPtr = std::shared_ptr<Job>;
 
 class JobQueue {
  public:
@@ -41,6 +39,8 @@ class JobQueue {
     Clock::duration aging;  // not negative
     // So many workers with indices in a row drive one device. What befalls a device befalls all of them.
     size_t workers_per_device = 1;
+    // The last so many workers stand by: they get jobs only when no other worker is left.
+    size_t standby_workers = 0;
   };
 
   // REQUIRES: at least one worker, and a whole number of devices.
@@ -84,37 +84,36 @@ class JobQueue {
   // Jobs that are on a worker.
   std::vector<JobPtr> running() const;
   size_t workers_up() const;
-  // How many jobs will be taken before `job`; nothing if it is not queued. Takes time linear in the answer.
+  // How many jobs will be taken before `job`; nothing if it is not queued. Takes time about linear in the
+  // answer.
   std::optional<size_t> JobsAhead(const Job& job) const;
   // Every queued job in order.
   std::vector<JobPtr> InOrder() const;
-  // When a job of `priority` that came now would be taken. `unknown_run` stands for jobs whose time is not
-  // known.
-  Clock::duration EstimatedWait(Priority priority, Clock::duration unknown_run) const;
+  // When a job of `tenant` and `priority` that came now would be taken. `unknown_run` stands for jobs whose
+  // time is not known.
+  Clock::duration EstimatedWait(Priority priority, Clock::duration unknown_run, std::string_view tenant = "",
+                                double weight = 1) const;
+  // How long the workers that are up need for all that is queued and running.
+  Clock::duration Backlog(Clock::duration unknown_run) const;
 
   // Waits until nothing is queued or running, or until `deadline`; returns whether it is so.
   bool WaitUntilIdle(Clock::time_point deadline);
 
  private:
-  // When the job counts as having come, then the order of Push().
-  using Place = std::pair<Clock::time_point, uint64_t>;
-  struct Level {
-    size_t jobs = 0;
-    size_t unknown = 0;           // of these, without an expected time
-    Clock::duration expected{0};  // the sum of the others
-  };
   struct WorkerState {
     bool up = true;
     // What it runs, since when, and the place that the job had, for Requeue().
     JobPtr job;
     Clock::time_point started;
-    Place place;
+    FairOrder::Place place;
   };
 
   size_t DeviceOf(size_t worker) const { return worker / options_.workers_per_device; }
   JobPtr TryPopLocked(size_t worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  void InsertLocked(Place place, JobPtr job) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  JobPtr EraseLocked(std::map<Place, JobPtr>::iterator position) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  bool IsStandby(size_t worker) const { return worker >= options_.workers - options_.standby_workers; }
+  bool AnyRegularWorkerLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What is left of the jobs that run, and how many of them there are.
+  FairOrder::Ahead RunningLocked(Clock::duration unknown_run) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool AnyWorkerForLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool AnyRunningLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool IdleLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -127,10 +126,8 @@ class JobQueue {
   mutable Mutex mu_;
   CondVar ready_;  // something changed for a worker
   CondVar idle_;
-  std::map<Place, JobPtr> jobs_ ABSL_GUARDED_BY(mu_);
-  absl::flat_hash_map<const Job*, Place> places_ ABSL_GUARDED_BY(mu_);
+  FairOrder jobs_ ABSL_GUARDED_BY(mu_);
   std::vector<WorkerState> workers_ ABSL_GUARDED_BY(mu_);
-  std::array<Level, kPriorityCount> levels_ ABSL_GUARDED_BY(mu_);
   uint64_t next_sequence_ ABSL_GUARDED_BY(mu_) = 0;
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
 };

@@ -6,6 +6,8 @@ std::string_view DropReasonName(DropReason reason) {
   switch (reason) {
     case DropReason::kQueueFull:
       return "queue_full";
+    case DropReason::kQuota:
+      return "quota";
     case DropReason::kExpired:
       return "expired";
     case DropReason::kCancelled:

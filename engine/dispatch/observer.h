@@ -19,8 +19,8 @@
 namespace proofmill::engine {
 
 // Why a job never reached a device, or left one early.
-enum class DropReason { kQueueFull, kExpired, kCancelled, kDraining };
-// "queue_full", "expired", "cancelled", "draining".
+enum class DropReason { kQueueFull, kQuota, kExpired, kCancelled, kDraining };
+// "queue_full", "quota", "expired", "cancelled", "draining".
 std::string_view DropReasonName(DropReason reason);
 
 // kSelfCheck: the device made a wrong proof, as its canary showed.

@@ -101,13 +101,17 @@ void Worker::RunJob(size_t index, const JobPtr& job) {
       MutexLock lock(mu_);
       faults_in_a_row_ = 0;
     }
-    dispatcher.proof_times().Learn(job->circuit().id, run_time);
+    dispatcher.proof_times().Learn(job->circuit().id, device_.device, run_time);
   }
   const std::optional<DeviceFault> fault = outcome.fault;
-  if (!fault.has_value() || !RunElsewhere(index, job)) {
+  const bool elsewhere = fault.has_value() && RunElsewhere(index, job);
+  if (!elsewhere) {
     dispatcher.Complete(*job, MakeResult(*job, std::move(outcome), stages.TakeTimes(), queue_wait));
-    dispatcher.queue().Done(index);
   }
+  // Takes locks of the device, so nobody waits for it; and before Done(), so that an idle engine has told
+  // all.
+  Report();
+  if (!elsewhere) dispatcher.queue().Done(index);
   if (fault.has_value()) TakeBlame(*fault);
 }
 
@@ -136,16 +140,19 @@ RunOutcome Worker::RunGuarded(const Job& job, StageSink& stages) {
 void Worker::Observe(const Job& job, const RunOutcome& outcome, Clock::duration run_time) {
   Observer& observer = context_.observer;
   observer.OnJobFinished(job.info(), device_, outcome.status, run_time);
-  try {
-    ReportDevice(*runner_, observer);
-  } catch (const std::bad_alloc&) {
-    // Counts come again with the next job; the news of a key may be lost.
-  }
   if (outcome.verdict.has_value()) observer.OnBlame(job.info(), device_, *outcome.verdict);
   if (outcome.fault.has_value()) {
     observer.OnDeviceError(device_, outcome.fault->error_class, outcome.fault->status);
   } else if (GetReason(outcome.status) == ErrorReason::kOutOfMemory) {
     observer.OnDeviceError(device_, DeviceErrorClass::kOutOfMemory, outcome.status);
+  }
+}
+
+void Worker::Report() {
+  try {
+    ReportDevice(*runner_, context_.observer);
+  } catch (const std::bad_alloc&) {
+    // Counts come again with the next job; the news of a key may be lost.
   }
 }
 

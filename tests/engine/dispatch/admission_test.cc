@@ -1,6 +1,7 @@
 #include "engine/dispatch/admission.h"
 
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -155,6 +156,63 @@ TEST(AdmissionTest, ManyThreadsNeverExceedTheLimitsAndLeaveNothingBehind) {
 
   EXPECT_EQ(admission.usage().jobs, 0u);
   EXPECT_EQ(admission.usage().witness_bytes, 0u);
+}
+
+TEST(AdmissionTest, OneTenantLeavesAFifthToOthersAndTwoANinth) {
+  Admission admission({.jobs_max = 90, .witness_bytes_max = 9000});
+  std::vector<Reservation> held;
+  const auto fill = [&](std::string_view tenant) {
+    int taken = 0;
+    while (true) {
+      auto reservation = admission.Reserve(10, true, {.name = tenant});
+      if (!reservation.ok()) {
+        EXPECT_EQ(GetReason(reservation.status()),
+                  admission.usage().jobs < 90 ? ErrorReason::kQuotaExceeded : ErrorReason::kQueueFull);
+        return taken;
+      }
+      held.push_back(*std::move(reservation));
+      ++taken;
+    }
+  };
+
+  EXPECT_NEAR(fill("greedy"), 72, 1);
+  EXPECT_NEAR(fill("second"), 15, 1) << "four fifths of what the first has left";
+  EXPECT_GE(fill("third"), 1);
+  held.clear();
+  EXPECT_EQ(admission.usage().jobs, 0u);
+  EXPECT_NEAR(fill("greedy"), 72, 1) << "what was given back is free again";
+}
+
+TEST(AdmissionTest, WithoutNamesTheWholeQueueIsForAll) {
+  Admission admission({.jobs_max = 5, .witness_bytes_max = 100});
+  std::vector<Reservation> held;
+  for (int i = 0; i < 5; ++i) held.push_back(*admission.Reserve(20, true));
+
+  EXPECT_EQ(GetReason(admission.Reserve(1, true).status()), ErrorReason::kQueueFull);
+}
+
+TEST(AdmissionTest, ATenantThatHoldsNothingGetsWhateverFits) {
+  Admission admission({.jobs_max = 2, .witness_bytes_max = 100});
+
+  auto all_bytes = admission.Reserve(100, true, {.name = "t"});
+  EXPECT_TRUE(all_bytes.ok()) << all_bytes.status();
+  EXPECT_EQ(GetReason(admission.Reserve(1, true, {.name = "u"}).status()), ErrorReason::kQueueFull);
+}
+
+TEST(AdmissionTest, ATenantHasLimitsOfItsOwn) {
+  Admission admission({.jobs_max = 10, .witness_bytes_max = 1000});
+  const TenantLimits small{.name = "t", .jobs_max = 2, .witness_bytes_max = 50};
+  auto first = admission.Reserve(20, true, small), second = admission.Reserve(20, true, small);
+  ASSERT_TRUE(first.ok() && second.ok());
+
+  const auto jobs = admission.Reserve(1, true, small), bytes = admission.Reserve(11, false, small);
+  EXPECT_EQ(GetReason(jobs.status()), ErrorReason::kQuotaExceeded);
+  EXPECT_EQ(GetReason(bytes.status()), ErrorReason::kQuotaExceeded);
+  EXPECT_TRUE(admission.Reserve(500, true, {.name = "u"}).ok());
+  first->ReleaseJobSlot();
+  auto upload = admission.Reserve(10, false, small);
+  EXPECT_TRUE(upload.ok()) << upload.status();
+  EXPECT_TRUE(admission.AddJobSlot(*upload, small).ok());
 }
 
 }  // namespace

@@ -280,7 +280,7 @@ TEST_F(EngineTest, ADeadlineShorterThanTheWaitIsRefusedAtOnceWithTheEstimate) {
   Occupy(busy);
 
   ProveRequest request = Request();
-  request.deadline = clock_.Now() + milliseconds(3999);
+  request.deadline = clock_.Now() + milliseconds(5999);
   const absl::Status refused = Submit(hopeless, std::move(request));
   EXPECT_TRUE(absl::IsDeadlineExceeded(refused));
   EXPECT_EQ(GetReason(refused), ErrorReason::kDeadlineUnreachable);
@@ -289,7 +289,7 @@ TEST_F(EngineTest, ADeadlineShorterThanTheWaitIsRefusedAtOnceWithTheEstimate) {
   EXPECT_FALSE(hopeless.answered());
 
   request = Request();
-  request.deadline = clock_.Now() + milliseconds(4000);
+  request.deadline = clock_.Now() + milliseconds(6000);
   EXPECT_TRUE(Submit(hopeful, std::move(request)).ok());
   go_on_.Open();
   EXPECT_TRUE(hopeful.Wait().ok());

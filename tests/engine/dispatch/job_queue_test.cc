@@ -334,5 +334,32 @@ TEST(JobQueueThreadsTest, EveryJobIsHandedOutOnceWhoeverPopsIt) {
   EXPECT_EQ(popped, kJobs);
 }
 
+// Two workers of two devices, and a third that stands by for them.
+class StandbyTest : public JobQueueTest {
+ protected:
+  StandbyTest() : queue_with_standby_({.workers = 3, .aging = seconds(10), .standby_workers = 1}, clock_) {}
+  JobQueue queue_with_standby_;
+};
+
+TEST_F(StandbyTest, WhoStandsByGetsJobsOnlyWhenNobodyElseIsLeft) {
+  const JobPtr first = Make(), second = Make();
+  ASSERT_TRUE(queue_with_standby_.Push(first).ok());
+  ASSERT_TRUE(queue_with_standby_.Push(second).ok());
+  EXPECT_EQ(queue_with_standby_.workers_up(), 2u);
+  EXPECT_EQ(queue_with_standby_.TryPop(2), nullptr);
+  EXPECT_TRUE(queue_with_standby_.RemoveWorker(0).empty());
+  EXPECT_EQ(queue_with_standby_.TryPop(2), nullptr) << "one is left";
+
+  ASSERT_EQ(queue_with_standby_.TryPop(1), first);
+  EXPECT_TRUE(queue_with_standby_.Requeue(1, first)) << "for who stands by";
+  EXPECT_TRUE(queue_with_standby_.RemoveWorker(1).empty());
+
+  EXPECT_EQ(queue_with_standby_.workers_up(), 1u);
+  EXPECT_EQ(queue_with_standby_.TryPop(2), first);
+  queue_with_standby_.Done(2);
+  EXPECT_EQ(queue_with_standby_.TryPop(2), second);
+  queue_with_standby_.Done(2);
+}
+
 }  // namespace
 }  // namespace proofmill::engine
