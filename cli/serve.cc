@@ -1,5 +1,7 @@
 // proofmill serve: the service. Its settings, their checks and its life are in server/.
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -9,12 +11,17 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "cli/commands.h"
+#include "engine/backend/select.h"
 #include "engine/base/status_macros.h"
 #include "server/config.h"
+#include "server/environment.h"
 #include "server/run_server.h"
 
 namespace proofmill::cli {
 namespace {
+
+// Beside the codes that all commands share: a fault that starting again may cure.
+constexpr auto kNoDeviceLeft = static_cast<ExitCode>(4);
 
 class ServeCommand final : public Command {
  public:
@@ -28,7 +35,9 @@ class ServeCommand final : public Command {
             "SIGTERM or SIGINT.\n"
             "Every flag can also be set in the configuration file, or in the environment as PROOFMILL_ and "
             "its name in\n"
-            "capitals. A flag wins over the environment, the environment over the file. Logs go to stderr.",
+            "capitals. A flag wins over the environment, the environment over the file. Logs go to stderr.\n"
+            "Exits 4 (no_device_left) when the last device has failed, so that whoever watches starts it "
+            "again.",
         .examples =
             "proofmill serve --circuits /var/lib/proofmill/circuits\n"
             "proofmill serve --config proofmill.yaml --check_config\n"
@@ -62,10 +71,12 @@ class ServeCommand final : public Command {
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>&) override {
     sources_.environment = [](const char* name) -> const char* { return std::getenv(name); };
     PROOFMILL_ASSIGN_OR_RETURN(const server::Config config, server::LoadConfig(sources_));
-    if (!check_only_) {
-      PROOFMILL_RETURN_IF_ERROR(server::RunServer(config));
-      return ExitCode::kOk;
+    if (!check_only_) return Serve(config);
+    for (const std::string& name : server::UnknownVariables(environ)) {
+      PrintError("serve", absl::StrCat("warning: the environment variable ", name,
+                                       " is no setting, so it has no effect"));
     }
+    PROOFMILL_RETURN_IF_ERROR(CheckMachine(config));
     std::string text;
     for (const server::Setting& setting : server::Settings()) {
       absl::StrAppend(&text, setting.name, ": ", server::ToText(setting, config), "\n");
@@ -75,6 +86,23 @@ class ServeCommand final : public Command {
   }
 
  private:
+  static absl::StatusOr<ExitCode> Serve(const server::Config& config) {
+    PROOFMILL_ASSIGN_OR_RETURN(const server::ServeEnd end, server::RunServer(config));
+    if (end == server::ServeEnd::kStopped) return ExitCode::kOk;
+    PrintError("serve",
+               "no_device_left: every device has failed, and the CPU may not take over (cpu_takeover)");
+    return kNoDeviceLeft;
+  }
+
+  // Whether this machine has what the configuration asks for.
+  static absl::Status CheckMachine(const server::Config& config) {
+    PROOFMILL_RETURN_IF_ERROR(engine::ChooseCpuArithmetic(config.cpu_arithmetic));
+    if (config.backend != "cuda") return absl::OkStatus();
+    return engine::MakeBackends(
+               config.backend, {.device_memory_limit = static_cast<size_t>(config.device_memory_limit.bytes)})
+        .status();
+  }
+
   server::ConfigSources sources_;
   bool check_only_ = false;
 };

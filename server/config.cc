@@ -45,6 +45,9 @@ std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a t
       {"device_memory_limit", "SIZE",
        "Device memory that keys and proofs may take on each GPU, at least 64MiB; 0: most of the card.",
        &Config::device_memory_limit},
+      {"cpu_takeover", "",
+       "Let the CPU prove when no GPU is left, instead of ending the process; its keys take host memory.",
+       &Config::cpu_takeover},
       {"allow_insecure_keys", "",
        "Serve keys made by `proofmill setup` and `synth`: for tests and trials only.",
        &Config::allow_insecure_keys},
@@ -174,6 +177,16 @@ void CheckListener(absl::string_view name, const std::string& address_text, bool
   }
 }
 
+// Two listeners cannot have one port of one address, nor of all addresses and one of them.
+using NamedAddress = std::pair<absl::string_view, const std::string&>;
+void CheckDistinct(const NamedAddress& one, const NamedAddress& other, Mistakes& mistakes) {
+  const auto a = ParseListenAddress(one.second), b = ParseListenAddress(other.second);
+  if (!a.ok() || !b.ok() || a->port == 0 || a->port != b->port) return;
+  if (a->host != b->host && !a->IsWildcard() && !b->IsWildcard()) return;
+  mistakes.Add(absl::StrCat(one.first, " and ", other.first, ": expected two addresses, got '", one.second,
+                            "' and '", other.second, "'"));
+}
+
 // What clients are told to connect to, so any name will do; but it must be one, with a port.
 void CheckAdvertised(absl::string_view text, Mistakes& mistakes) {
   const size_t colon = text.rfind(':');
@@ -190,6 +203,9 @@ void CheckListeners(const Config& config, Mistakes& mistakes) {
   CheckListener("listen", config.listen, config.tls(), config, mistakes);
   CheckListener("admin_listen", config.admin_listen, false, config, mistakes);
   CheckListener("metrics_listen", config.metrics_listen, false, config, mistakes);
+  CheckDistinct({"listen", config.listen}, {"admin_listen", config.admin_listen}, mistakes);
+  CheckDistinct({"listen", config.listen}, {"metrics_listen", config.metrics_listen}, mistakes);
+  CheckDistinct({"admin_listen", config.admin_listen}, {"metrics_listen", config.metrics_listen}, mistakes);
   if (!config.advertise_address.empty()) CheckAdvertised(config.advertise_address, mistakes);
   if (config.tls_cert.empty() != config.tls_key.empty()) {
     mistakes.Add("tls_cert and tls_key: expected both or none");

@@ -40,6 +40,7 @@ struct Config {
   uint64_t threads = 0;
   std::string cpu_arithmetic = "auto";
   ByteCount device_memory_limit{0};
+  bool cpu_takeover = false;
   bool allow_insecure_keys = false;
   bool allow_unsafe_setup = false;
   std::string state_dir;

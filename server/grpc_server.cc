@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/status_macros.h"
 #include "server/listen_address.h"
+#include "server/tls_credentials.h"
 
 namespace proofmill::server {
 namespace {
@@ -29,13 +30,8 @@ constexpr int kPingIntervalMinMs = 10'000;
 int Milliseconds(absl::Duration duration) { return static_cast<int>(absl::ToInt64Milliseconds(duration)); }
 
 std::shared_ptr<grpc::ServerCredentials> Credentials(const GrpcServer::Options& options) {
-  if (!options.tls.has_value()) return grpc::InsecureServerCredentials();
-  grpc::SslServerCredentialsOptions ssl(options.require_client_certificate
-                                            ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
-                                            : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
-  ssl.pem_key_cert_pairs.push_back({options.tls->key_pem, options.tls->cert_pem});
-  ssl.pem_root_certs = options.tls->client_ca_pem;
-  return grpc::SslServerCredentials(ssl);
+  if (options.tls == nullptr) return grpc::InsecureServerCredentials();
+  return MakeTlsCredentials(options.tls, options.require_client_certificate);
 }
 
 void SetLimits(const Config& config, grpc::ServerBuilder& builder) {
@@ -70,10 +66,11 @@ void SetLimits(const Config& config, grpc::ServerBuilder& builder) {
 absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const Options& options, const Config& config) {
   PROOFMILL_ASSIGN_OR_RETURN(ListenAddress address, ParseListenAddress(options.address));
   grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  const std::shared_ptr<grpc::ServerCredentials> credentials = Credentials(options);
   grpc::ServerBuilder builder;
   SetLimits(config, builder);
   int port = 0;
-  builder.AddListeningPort(address.ToString(), Credentials(options), &port);
+  builder.AddListeningPort(address.ToString(), credentials, &port);
   for (grpc::Service* service : options.services) builder.RegisterService(service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   // gRPC 1.51 reports a port that is taken by either of the two.
@@ -82,11 +79,12 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const Options& opt
         absl::StrCat("cannot bind the ", options.name, " listener to ", options.address));
   }
   address.port = static_cast<uint16_t>(port);
-  return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(server), address.ToString()));
+  return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(server), credentials, address.ToString()));
 }
 
-GrpcServer::GrpcServer(std::unique_ptr<grpc::Server> server, std::string address)
-    : server_(std::move(server)), address_(std::move(address)) {}
+GrpcServer::GrpcServer(std::unique_ptr<grpc::Server> server,
+                       std::shared_ptr<grpc::ServerCredentials> credentials, std::string address)
+    : credentials_(std::move(credentials)), server_(std::move(server)), address_(std::move(address)) {}
 
 GrpcServer::~GrpcServer() { Shutdown(std::chrono::system_clock::now()); }
 

@@ -10,17 +10,17 @@
 
 #include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "server/config.h"
-#include "server/tls.h"
+#include "server/tls_store.h"
 
 namespace grpc {
 class Server;
+class ServerCredentials;
 class Service;
 }  // namespace grpc
 
@@ -31,7 +31,7 @@ class GrpcServer {
   struct Options {
     std::string name;  // for errors: "data", "admin"
     std::string address;
-    std::optional<TlsMaterial> tls;  // without: plaintext
+    std::shared_ptr<const TlsStore> tls;  // null: plaintext
     bool require_client_certificate = false;
     std::vector<grpc::Service*> services;  // must outlive the server
   };
@@ -51,8 +51,10 @@ class GrpcServer {
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
  private:
-  GrpcServer(std::unique_ptr<grpc::Server> server, std::string address);
+  GrpcServer(std::unique_ptr<grpc::Server> server, std::shared_ptr<grpc::ServerCredentials> credentials,
+             std::string address);
 
+  const std::shared_ptr<grpc::ServerCredentials> credentials_;  // outlives the server
   const std::unique_ptr<grpc::Server> server_;
   const std::string address_;
 };

@@ -28,6 +28,8 @@ using Buckets = Histogram::BucketBoundaries;
 constexpr char kUnknownCircuit[] = "unknown";
 constexpr char kNoCircuit[] = "";
 constexpr char kSystem[] = "groth16";
+constexpr char kAccepted[] = "accepted";
+constexpr char kRefused[] = "refused";
 
 // From below the fastest proof to the longest deadline that is the default.
 const Buckets kRequestBuckets = {0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
@@ -103,6 +105,12 @@ struct Metrics::Parts {
         uploads(OneGauge("proofmill_uploads", "Uploads that are open, those of streams included.")),
         upload_bytes(OneGauge("proofmill_upload_bytes", "Bytes that open uploads have room for.")),
         streams(OneGauge("proofmill_streams", "Calls of ProveStream and ProveBatch that are open.")),
+        backlog(OneGauge("proofmill_backlog_seconds",
+                         "How long the devices that are up need for all that is queued and running, as "
+                         "learned from recent proofs.")),
+        tls_expiry(
+            OneGauge("proofmill_tls_certificate_expiry_timestamp_seconds",
+                     "When the certificate of the data listener ends, in Unix seconds; 0 without TLS.")),
         jobs(OneGauge("proofmill_jobs", "Jobs that JobService keeps: on their way, and ended.")),
         verify_queue(OneGauge("proofmill_verify_queue_depth", "Calls of Verify that wait for a thread.")) {
     OneGauge("proofmill_queue_depth_max", "The bound of proofmill_queue_depth over all priorities.",
@@ -138,6 +146,10 @@ struct Metrics::Parts {
                  {"method", "circuit"}, kRequestBuckets);
   SeriesFamily<Counter> batch_items = Counters(
       "proofmill_batch_items_total", "Items of ProveBatch that were answered, by status code.", {"code"});
+  SeriesFamily<Counter> tls_reloads =
+      Counters("proofmill_tls_reloads_total",
+               "Changes of the TLS files that were taken over, or refused: the old ones are in use then.",
+               {"outcome"});
   SeriesFamily<Gauge> queue_depth =
       Gauges("proofmill_queue_depth", "Jobs that wait for a device.", {"priority"});
   Gauge& queue_witness_bytes;
@@ -184,6 +196,8 @@ struct Metrics::Parts {
   Gauge& uploads;
   Gauge& upload_bytes;
   Gauge& streams;
+  Gauge& backlog;
+  Gauge& tls_expiry;
   Gauge& jobs;
   Gauge& verify_queue;
 
@@ -204,13 +218,16 @@ struct Metrics::Parts {
 // on.
 Metrics::Metrics(const BuildInfo& build, const Bounds& bounds) : parts_(std::make_unique<Parts>(bounds)) {
   parts_->batch_items.At({"OK"});
+  parts_->tls_reloads.At({kAccepted});
+  parts_->tls_reloads.At({kRefused});
   parts_->build_info.At({build.version, build.revision, build.cuda}).Set(1);
   for (const auto priority : {engine::Priority::kLow, engine::Priority::kNormal, engine::Priority::kHigh}) {
     parts_->queue_depth.At({engine::PriorityName(priority)});
     parts_->queue_wait.At({engine::PriorityName(priority)});
   }
-  for (const auto reason : {engine::DropReason::kQueueFull, engine::DropReason::kExpired,
-                            engine::DropReason::kCancelled, engine::DropReason::kDraining}) {
+  for (const auto reason :
+       {engine::DropReason::kQueueFull, engine::DropReason::kQuota, engine::DropReason::kExpired,
+        engine::DropReason::kCancelled, engine::DropReason::kDraining}) {
     parts_->jobs_dropped.At({engine::DropReasonName(reason)});
   }
   for (const auto verdict : {engine::BlameVerdict::kWitness, engine::BlameVerdict::kDevice}) {
@@ -240,6 +257,11 @@ void Metrics::CountCall(Method method, std::string_view circuit, std::string_vie
 }
 
 void Metrics::CountBatchItem(std::string_view code) { parts_->batch_items.At({code}).Increment(); }
+void Metrics::SetBacklog(std::chrono::nanoseconds backlog) { parts_->backlog.Set(Seconds(backlog)); }
+void Metrics::SetTlsExpiry(double unix_seconds) { parts_->tls_expiry.Set(unix_seconds); }
+void Metrics::CountTlsReload(bool accepted) {
+  parts_->tls_reloads.At({accepted ? kAccepted : kRefused}).Increment();
+}
 void Metrics::AddJobs(int change) { parts_->jobs.Increment(change); }
 
 void Metrics::AddUploads(int count_change, int64_t bytes_change) {

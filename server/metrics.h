@@ -73,6 +73,12 @@ class Metrics final : public engine::Observer {
   // One finished call. `circuit` is what the client asked for, or empty; `code` is a name such as "OK".
   void CountCall(Method method, std::string_view circuit, std::string_view code,
                  std::chrono::nanoseconds duration);
+  // How long the devices need for all that is queued and running.
+  void SetBacklog(std::chrono::nanoseconds backlog);
+  // When the certificate of the data listener ends, in Unix seconds; and files that were read anew since the
+  // start.
+  void SetTlsExpiry(double unix_seconds);
+  void CountTlsReload(bool accepted);
   // One item of a batch that was answered.
   void CountBatchItem(std::string_view code);
   // Jobs that JobService keeps.

@@ -1,5 +1,8 @@
 #include "server/run_server.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -15,6 +18,7 @@
 #include "engine/formats/file.h"
 #include "nlohmann/json.hpp"
 #include "server/build_info.h"
+#include "server/environment.h"
 #include "server/library_logs.h"
 #include "server/process.h"
 #include "server/server.h"
@@ -29,27 +33,7 @@ LogLevel ToLogLevel(const std::string& level) {
   return LogLevel::kInfo;
 }
 
-// The wish to stop, raised by the signal thread and waited for by the main one.
-class StopRequest {
- public:
-  void Raise() {
-    engine::MutexLock lock(mu_);
-    raised_ = true;
-    changed_.NotifyAll();
-  }
-  // Waits until it is raised, or for `duration`; returns whether it is raised.
-  bool WaitFor(absl::Duration duration) {
-    const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(duration);
-    engine::MutexLock lock(mu_);
-    while (!raised_ && std::chrono::steady_clock::now() < deadline) changed_.WaitUntil(mu_, deadline);
-    return raised_;
-  }
-
- private:
-  engine::Mutex mu_;
-  engine::CondVar changed_;
-  bool raised_ ABSL_GUARDED_BY(mu_) = false;
-};
+constexpr absl::Duration kLastAnswersTime = absl::Milliseconds(100);
 
 std::string Addresses(const Server& server, const char* separator) {
   return absl::StrCat("data=", server.data_address(), separator, "admin=", server.admin_address(), separator,
@@ -74,14 +58,38 @@ absl::StatusOr<Server::Runners> MakeRunners(const Config& config, Log& log) {
   for (auto& backend : selection.backends) {
     runners.push_back(std::make_unique<engine::Groth16Runner>(std::move(backend)));
   }
+  if (config.cpu_takeover && runners.front()->info().backend != "cpu") {
+    PROOFMILL_ASSIGN_OR_RETURN(
+        engine::BackendSelection cpu,
+        engine::MakeBackends("cpu", {.cpu_threads = static_cast<size_t>(config.threads)}));
+    runners.push_back(std::make_unique<engine::Groth16Runner>(std::move(cpu.backends.front())));
+  }
   return runners;
 }
 
-// Waits until the circuits have settled, tells how it went, and then waits for the wish to stop.
-void ServeUntilStopped(Server& server, StopRequest& stop) {
+}  // namespace
+
+void StopRequest::Raise(ServeEnd why) {
+  engine::MutexLock lock(mu_);
+  if (!why_.has_value()) why_ = why;
+  changed_.NotifyAll();
+}
+
+std::optional<ServeEnd> StopRequest::WaitFor(absl::Duration duration) {
+  const auto deadline = std::chrono::steady_clock::now() + absl::ToChronoNanoseconds(duration);
+  engine::MutexLock lock(mu_);
+  while (!why_.has_value() && std::chrono::steady_clock::now() < deadline) changed_.WaitUntil(mu_, deadline);
+  return why_;
+}
+
+ServeEnd ServeUntilStopped(Server& server, StopRequest& stop) {
+  server.engine().health().AddListener([&stop](const engine::HealthStatus& health) {
+    if (!health.live) stop.Raise(ServeEnd::kNoDeviceLeft);
+  });
   bool told = false;
   // Loading a key takes long against this, and nothing but the line waits for it.
-  while (!stop.WaitFor(told ? absl::Hours(1) : absl::Milliseconds(20))) {
+  while (true) {
+    if (const auto why = stop.WaitFor(told ? absl::Hours(1) : absl::Milliseconds(20))) return *why;
     const engine::HealthStatus health = server.engine().health().status();
     if (told || !health.started) continue;
     told = true;
@@ -90,20 +98,22 @@ void ServeUntilStopped(Server& server, StopRequest& stop) {
   }
 }
 
-}  // namespace
-
-absl::Status RunServer(const Config& config) {
+absl::StatusOr<ServeEnd> RunServer(const Config& config) {
   BlockStopSignals();
   SetCoreDumps(config.core_dumps);
   const std::unique_ptr<Log> log = Log::ToStderr(ToLogLevel(config.log_level));
   const LibraryLogs library_logs(*log);
   const BuildInfo build = ThisBuild();
   log->Info("start", {{"version", build.version}, {"revision", build.revision}, {"cuda", build.cuda}});
+  for (const std::string& name : UnknownVariables(environ)) {
+    log->Warn("unknown_variable",
+              {{"name", name}, {"message", "no setting has this name, so it has no effect"}});
+  }
   StopRequest stop;
   // From here on a signal ends the process in order, however far the start has come.
   const SignalWaiter signals([&](int signal) {
     log->Info("signal", {{"signal", signal}});
-    stop.Raise();
+    stop.Raise(ServeEnd::kStopped);
   });
 
   PROOFMILL_ASSIGN_OR_RETURN(Server::Runners runners, MakeRunners(config, *log));
@@ -117,9 +127,11 @@ absl::Status RunServer(const Config& config) {
         engine::WriteFileAtomically(config.port_file, absl::StrCat(Addresses(*server, "\n"), "\n")));
   }
   Say(absl::StrCat("listening ", Addresses(*server, " ")));
-  ServeUntilStopped(*server, stop);
-  server->Drain([](absl::Duration delay) { absl::SleepFor(delay); });
-  return absl::OkStatus();
+  const ServeEnd end = ServeUntilStopped(*server, stop);
+  // Without a device there is nothing to serve on for; whoever asks is told so, and goes elsewhere.
+  const absl::Duration longest = end == ServeEnd::kNoDeviceLeft ? kLastAnswersTime : absl::InfiniteDuration();
+  server->Drain([longest](absl::Duration delay) { absl::SleepFor(std::min(delay, longest)); });
+  return end;
 }
 
 }  // namespace proofmill::server

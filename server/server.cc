@@ -23,6 +23,7 @@
 #include "server/rpc/service_context.h"
 #include "server/rpc/upload_service.h"
 #include "server/tls.h"
+#include "server/tls_store.h"
 #include "server/upload_store.h"
 #include "server/work_pool.h"
 
@@ -84,6 +85,26 @@ milliseconds ReaperPeriod(const Config& config) {
   return std::clamp(ToMilliseconds(shortest) / 4, milliseconds(10), milliseconds(1000));
 }
 
+// Tells the metrics how much there is to do, about once a second.
+class BacklogGauge final : public Idler {
+ public:
+  BacklogGauge(engine::Engine& engine, Metrics& metrics) : engine_(&engine), metrics_(metrics) {}
+  void EndIdle(engine::Clock::time_point) override {
+    engine::MutexLock lock(mu_);
+    if (engine_ != nullptr) metrics_.SetBacklog(engine_->Backlog());
+  }
+  // The engine goes.
+  void Detach() {
+    engine::MutexLock lock(mu_);
+    engine_ = nullptr;
+  }
+
+ private:
+  engine::Mutex mu_;
+  engine::Engine* engine_ ABSL_GUARDED_BY(mu_);
+  Metrics& metrics_;
+};
+
 }  // namespace
 
 struct Server::Parts {
@@ -112,6 +133,7 @@ struct Server::Parts {
   }
 
   void MakeServices();
+  absl::Status LoadTlsFiles();
   absl::Status StartListeners();
 
   const Config config;
@@ -121,6 +143,7 @@ struct Server::Parts {
   std::shared_ptr<UploadStore> uploads;
   const std::shared_ptr<SendGuard> sends;
   std::shared_ptr<JobStore> jobs;
+  std::shared_ptr<TlsStore> tls;  // null: no TLS
   // Outlives the reaper, which may be looking at a stream that has just ended by itself.
   std::unique_ptr<ServiceContext> context;
   IdleReaper reaper;
@@ -129,6 +152,7 @@ struct Server::Parts {
   HealthService data_health;
   HealthService admin_health;
   std::unique_ptr<engine::Engine> engine;
+  std::shared_ptr<BacklogGauge> backlog;
   std::optional<ProverService> prover_service;
   std::optional<UploadService> upload_service;
   std::optional<JobService> job_service;
@@ -154,6 +178,8 @@ void Server::Parts::MakeServices() {
                                               .idle_timeout = ToMilliseconds(config.upload_idle_timeout),
                                               .deadline_max = ToMilliseconds(config.deadline_max),
                                               .batch_items_max = config.batch_items_max}});
+  backlog = std::make_shared<BacklogGauge>(*engine, metrics);
+  reaper.Add(backlog);
   prover_service.emplace(*context);
   upload_service.emplace(*context);
   job_service.emplace(*context);
@@ -169,16 +195,33 @@ void Server::Parts::MakeServices() {
   });
 }
 
+absl::Status Server::Parts::LoadTlsFiles() {
+  const TlsFiles files{.cert = config.tls_cert, .key = config.tls_key, .client_ca = config.tls_client_ca};
+  PROOFMILL_ASSIGN_OR_RETURN(TlsMaterial material, LoadTls(files, absl::Now()));
+  metrics.SetTlsExpiry(absl::ToDoubleSeconds(material.expiry - absl::UnixEpoch()));
+  tls = std::make_shared<TlsStore>(
+      files, std::move(material), [this](const absl::Status& status, const TlsMaterial& in_use) {
+        metrics.CountTlsReload(status.ok());
+        metrics.SetTlsExpiry(absl::ToDoubleSeconds(in_use.expiry - absl::UnixEpoch()));
+        const nlohmann::ordered_json fields = {
+            {"accepted", status.ok()},
+            {"message", std::string(status.message())},
+            {"expiry", absl::FormatTime(absl::RFC3339_sec, in_use.expiry, absl::UTCTimeZone())}};
+        if (status.ok()) {
+          log.Info("tls_files", fields);
+        } else {
+          log.Warn("tls_files", fields);
+        }
+      });
+  reaper.Add(tls);
+  return absl::OkStatus();
+}
+
 absl::Status Server::Parts::StartListeners() {
-  std::optional<TlsMaterial> tls;
-  if (config.tls()) {
-    PROOFMILL_ASSIGN_OR_RETURN(
-        tls, LoadTls({.cert = config.tls_cert, .key = config.tls_key, .client_ca = config.tls_client_ca},
-                     absl::Now()));
-  }
+  if (config.tls()) PROOFMILL_RETURN_IF_ERROR(LoadTlsFiles());
   PROOFMILL_ASSIGN_OR_RETURN(admin, GrpcServer::Start({.name = "admin",
                                                        .address = config.admin_listen,
-                                                       .tls = std::nullopt,
+                                                       .tls = nullptr,
                                                        .services = {&*admin_circuits, &admin_health}},
                                                       config));
   PROOFMILL_ASSIGN_OR_RETURN(
@@ -197,8 +240,12 @@ absl::Status Server::Parts::StartListeners() {
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config, Runners runners, Log& log) {
   auto parts = std::make_unique<Parts>(config, log);
-  PROOFMILL_ASSIGN_OR_RETURN(
-      parts->engine, engine::Engine::Start(ToEngineOptions(config), std::move(runners), parts->events));
+  engine::EngineOptions options = ToEngineOptions(config);
+  if (config.cpu_takeover && runners.size() > 1 && runners.back()->info().backend == "cpu") {
+    options.standby_runners = 1;
+  }
+  PROOFMILL_ASSIGN_OR_RETURN(parts->engine,
+                             engine::Engine::Start(std::move(options), std::move(runners), parts->events));
   // From here on the destructor ends what was started.
   auto server = std::unique_ptr<Server>(new Server(std::move(parts)));
   server->parts_->MakeServices();
@@ -248,6 +295,7 @@ void Server::Stop(absl::Duration grace) {
   if (parts_->data != nullptr) shut_down(*parts_->data);
   parts_->admin_health.EndWatches();
   if (parts_->admin != nullptr) shut_down(*parts_->admin);
+  if (parts_->backlog != nullptr) parts_->backlog->Detach();
   // No call is open, so whatever the engine still does is for nobody.
   parts_->engine->Shutdown(engine::Clock::Real().Now());
   parts_->log.Info("drain", {{"step", "done"}});

@@ -1,4 +1,5 @@
-// TLS of the data listener: files are read once, at start, and checked before gRPC sees them.
+// TLS of the data listener: files are read at start, and when they change (tls_store.h), and checked before
+// gRPC sees them.
 //
 // gRPC itself binds happily with missing or mismatched files and then fails every handshake; so what it would
 // not notice is refused here, with a line that says what is wrong.

@@ -1,12 +1,14 @@
 #include "server/rpc/call_record.h"
 
 #include <array>
+#include <optional>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "engine/base/secure_memory.h"
 #include "nlohmann/json.hpp"
 #include "server/rpc/rpc_status.h"
+#include "server/trace_context.h"
 
 namespace proofmill::server {
 namespace {
@@ -20,6 +22,13 @@ std::string RandomRequestId() {
   // The id is only for finding the call in logs, so it may be poor if the kernel gives no randomness.
   engine::FillRandom(random.data(), random.size()).IgnoreError();
   return absl::StrCat("r-", absl::BytesToHexString(absl::string_view(random.data(), random.size())));
+}
+
+// A view into the metadata of the call, which live as long as it does.
+std::optional<std::string_view> TraceIdOf(const grpc::CallbackServerContext& call) {
+  const auto header = call.client_metadata().find(kTraceparentHeader);
+  if (header == call.client_metadata().end()) return std::nullopt;
+  return ParseTraceId({header->second.data(), header->second.size()});
 }
 
 }  // namespace
@@ -42,6 +51,7 @@ grpc::Status CallRecord::End(const absl::Status& status) {
   const auto duration = std::chrono::steady_clock::now() - start_;
   services_.metrics.CountCall(method_, circuit_, CodeName(status.code()), duration);
   LogEnd(status, duration);
+  if (const auto trace = TraceIdOf(call_)) call_.AddTrailingMetadata(kTraceIdTrailer, std::string(*trace));
   if (const auto pushback = PushbackOf(status)) call_.AddTrailingMetadata(kPushbackTrailer, *pushback);
   return ToGrpc(status, request_id_);
 }
@@ -51,6 +61,7 @@ void CallRecord::LogEnd(const absl::Status& status, std::chrono::nanoseconds dur
   fields["method"] = MethodName(method_);
   fields["code"] = CodeName(status.code());
   if (!request_id_.empty()) fields["request_id"] = request_id_;
+  if (const auto trace = TraceIdOf(call_)) fields["trace_id"] = *trace;
   if (!circuit_.empty()) fields["circuit"] = circuit_;
   fields["duration_ms"] = Milliseconds(duration);
   if (witness_bytes_ != 0) fields["witness_bytes"] = witness_bytes_;

@@ -9,10 +9,13 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "server/config_file.h"
+#include "server/environment.h"
 
 namespace proofmill::server {
 namespace {
@@ -139,7 +142,9 @@ TEST(ConfigTest, WithoutTlsOnlyLoopbackIsBound) {
             }),
             "");
   EXPECT_EQ(Verdict([](Config& c) {
-              c.listen = c.admin_listen = c.metrics_listen = "0.0.0.0:1";
+              c.listen = "0.0.0.0:1";
+              c.admin_listen = "0.0.0.0:2";
+              c.metrics_listen = "0.0.0.0:3";
               c.allow_plaintext = true;
             }),
             "");
@@ -198,6 +203,52 @@ TEST(ConfigTest, NamesAreDistinctAndExplained) {
     EXPECT_FALSE(setting.help.empty());
     EXPECT_EQ(setting.value_name.empty(), setting.is_boolean());
   }
+}
+
+TEST(ConfigTest, TwoListenersDoNotShareAnAddress) {
+  for (const auto& [one, other] : {std::pair("127.0.0.1:7", "127.0.0.1:7"), std::pair("[::1]:7", "[::1]:7"),
+                                   std::pair("127.0.0.1:7", "0.0.0.0:7")}) {
+    const auto config = Load(
+        {.file = "",
+         .environment = {},
+         .flags = {
+             {"circuits", "/"}, {"allow_plaintext", "true"}, {"listen", one}, {"metrics_listen", other}}});
+    EXPECT_THAT(config.status().message(), HasSubstr("listen and metrics_listen: expected two addresses"));
+  }
+  EXPECT_TRUE(Load({.file = "",
+                    .environment = {},
+                    .flags = {{"circuits", "/"}, {"listen", "127.0.0.1:0"}, {"admin_listen", "127.0.0.1:0"}}})
+                  .ok())
+      << "the kernel chooses two ports";
+  EXPECT_TRUE(Load({.file = "",
+                    .environment = {},
+                    .flags = {{"circuits", "/"}, {"listen", "127.0.0.2:7"}, {"admin_listen", "127.0.0.1:7"}}})
+                  .ok());
+}
+
+TEST(ConfigTest, TheAddressThatIsToldHasAPort) {
+  for (const char* good : {"prover-0.prover:50051", "10.0.0.1:1", "[2001:db8::1]:65535"}) {
+    EXPECT_TRUE(
+        Load({.file = "", .environment = {}, .flags = {{"circuits", "/"}, {"advertise_address", good}}}).ok())
+        << good;
+  }
+  for (const char* bad : {"prover", ":1", "prover:0", "prover:65536", "prover:x", "pro ver:1"}) {
+    const auto config =
+        Load({.file = "", .environment = {}, .flags = {{"circuits", "/"}, {"advertise_address", bad}}});
+    EXPECT_THAT(config.status().message(), HasSubstr("advertise_address: expected HOST:PORT")) << bad;
+  }
+}
+
+TEST(ConfigTest, VariablesThatAreNoSettingsAreTold) {
+  const char* const environment[] = {"PATH=/bin",
+                                     "PROOFMILL_LISTEN=x",
+                                     "PROOFMILL_CONFIG=f",
+                                     "PROOFMILL_LISTNE=x",
+                                     "PROOFMILL_",
+                                     "PROOFMILLS=1",
+                                     nullptr};
+
+  EXPECT_EQ(UnknownVariables(environment), (std::vector<std::string>{"PROOFMILL_LISTNE", "PROOFMILL_"}));
 }
 
 }  // namespace

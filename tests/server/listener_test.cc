@@ -6,7 +6,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <fstream>
+#include <thread>
 #include <vector>
 
 #include "absl/time/clock.h"
@@ -293,6 +296,47 @@ TEST_F(TlsListenerTest, BadFilesAreRefusedBeforeAnythingIsBound) {
   config.tls_key = Write("key.pem", client_pair_.key_pem);
   const auto log = Log::ToStream(log_text_, LogLevel::kError);
   EXPECT_TRUE(absl::IsInvalidArgument(Server::Start(config, MakeRunners(), *log).status()));
+}
+
+TEST_F(TlsListenerTest, CertificatesAreChangedUnderLoadWithoutAFailedCall) {
+  StartServer([&](Config& config) {
+    config.tls_cert = Write("cert.pem", server_pair_.cert_pem);
+    config.tls_key = Write("key.pem", server_pair_.key_pem);
+    config.upload_idle_timeout = absl::Milliseconds(100);  // looks at the files each 25 ms
+  });
+  const CertificatePair other_pair = MakeCertificate(now_ - 3600, now_ + 7200);
+  const std::string both = server_pair_.cert_pem + other_pair.cert_pem;
+  std::atomic<bool> stop{false};
+  std::atomic<int> calls{0}, failed{0};
+  std::thread load([&] {
+    while (!stop) {
+      failed += ProveOver(Credentials(both, nullptr)) == grpc::StatusCode::OK ? 0 : 1;
+      ++calls;
+    }
+  });
+  double accepted = 0;
+  for (int round = 0; round < 6; ++round) {
+    const CertificatePair& next = round % 2 == 0 ? other_pair : server_pair_;
+    // The certificate first and the key later: for a while they do not belong together; then one half
+    // written.
+    Write("cert.pem", next.cert_pem);
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    Write("key.pem", next.key_pem.substr(0, 100));
+    std::this_thread::sleep_for(std::chrono::milliseconds(60));
+    Write("key.pem", next.key_pem);
+    ASSERT_TRUE(MetricBecomes(R"(proofmill_tls_reloads_total{outcome="accepted"})", ++accepted));
+    EXPECT_EQ(ProveOver(Credentials(next.cert_pem, nullptr)), grpc::StatusCode::OK) << "new connections";
+    EXPECT_NEAR(Metric("proofmill_tls_certificate_expiry_timestamp_seconds"),
+                static_cast<double>(now_ + (round % 2 == 0 ? 7200 : 3600)), 1);
+  }
+  stop = true;
+  load.join();
+
+  EXPECT_GT(calls, 0);
+  EXPECT_EQ(failed, 0);
+  EXPECT_GE(Metric(R"(proofmill_tls_reloads_total{outcome="refused"})"), 6);
+  EXPECT_EQ(ProveOver(Credentials(other_pair.cert_pem, nullptr)), grpc::StatusCode::UNAVAILABLE)
+      << "the old one is not shown any more";
 }
 
 }  // namespace

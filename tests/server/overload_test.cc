@@ -5,6 +5,10 @@
 #include <thread>
 #include <vector>
 
+#include "engine/base/error_reason.h"
+#include "engine/formats/file.h"
+#include "engine/formats/wtns.h"
+#include "server/run_server.h"
 #include "tests/server/service_fixture.h"
 
 namespace proofmill::server {
@@ -231,13 +235,116 @@ TEST_F(OverloadTest, DrainEndsStreamsThatCanComeToNothingAndDoesNotWaitForThem) 
   EXPECT_EQ(outcome.reason, "DRAINING");
 }
 
+// A device that is lost with its first job.
+class LostRunner final : public engine::JobRunner {
+ public:
+  explicit LostRunner(std::unique_ptr<engine::JobRunner> device) : device_(std::move(device)) {}
+  engine::DeviceInfo info() const override { return device_->info(); }
+  absl::Status Install(const engine::Circuit& circuit) override { return device_->Install(circuit); }
+  void Remove(const engine::Circuit& circuit) override { device_->Remove(circuit); }
+  engine::RunOutcome Run(const engine::Circuit&, absl::Span<const kernels::U256>,
+                         const engine::RunContext&) override {
+    engine::RunOutcome outcome;
+    outcome.status =
+        engine::WithReason(absl::InternalError("the device is gone"), engine::ErrorReason::kDeviceFault);
+    outcome.fault = engine::DeviceFault{
+        .error_class = engine::DeviceErrorClass::kSticky, .status = outcome.status, .lost = true};
+    return outcome;
+  }
+  std::vector<engine::DeviceMemory> Memory() const override { return {}; }
+
+ private:
+  const std::unique_ptr<engine::JobRunner> device_;
+};
+
+TEST_F(OverloadTest, WithoutADeviceTheServiceEndsByItself) {
+  Server::Runners lost;
+  for (auto& runner : MakeRunners()) lost.push_back(std::make_unique<LostRunner>(std::move(runner)));
+  server_.reset();
+  Config config;
+  config.circuits = *folder_;
+  config.allow_insecure_keys = true;
+  config.listen = config.admin_listen = config.metrics_listen = "127.0.0.1:0";
+  StopRequest stop;
+  auto server = Server::Start(config, std::move(lost), *log_);
+  ASSERT_TRUE(server.ok()) << server.status();
+  server_ = *std::move(server);
+  ServeEnd end = ServeEnd::kStopped;
+  std::thread main([&] { end = ServeUntilStopped(*server_, stop); });
+  ASSERT_TRUE(MetricBecomes(R"(proofmill_circuit_loaded{circuit="small",system="groth16"})", 1));
+  prover_ = v1::ProverService::NewStub(MakeChannel());
+
+  const Outcome last = ProveSmall();
+  main.join();
+  const Outcome refused = ProveSmall();
+
+  EXPECT_EQ(last.reason, "DEVICE_FAULT");
+  EXPECT_EQ(end, ServeEnd::kNoDeviceLeft);
+  EXPECT_EQ(refused.reason, "NO_DEVICE");
+  EXPECT_EQ(Metric(R"(proofmill_device_up{backend="cpu",device="cpu",gpu_uuid=""})"), 0);
+  server_.reset();
+}
+
+TEST_F(OverloadTest, AGreedyTenantThatSendsOnlyBadWitnessesDoesNotHoldUpAModestOne) {
+  StartServer([](Config& config) { config.queue_jobs_max = 20; });
+  // The names of tenants come from certificates, which this channel has not; so by the engine's own door.
+  std::string bad = Wtns("small");
+  bad[bad.size() - 32] = static_cast<char>(bad[bad.size() - 32] ^ 1);
+  const auto submit = [&](const std::string& tenant, const std::string& wtns, engine::ProveCallback done) {
+    engine::ProveRequest request;
+    request.circuit = "small";
+    const absl::Span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(wtns.data()), wtns.size());
+    request.witness = *engine::ReadWtns(engine::MemorySource("witness", bytes), kSmallWires);
+    request.tenant = tenant;
+    return server_->engine().Submit(std::move(request), std::move(done)).status();
+  };
+  gate_.Close();
+  std::atomic<int> blamed{0}, refused{0};
+  for (int i = 0; i < 40; ++i) {
+    const absl::Status status = submit("greedy", bad, [&](const absl::StatusOr<engine::ProveResult>& result) {
+      if (engine::GetReason(result.status()) == engine::ErrorReason::kWitnessUnsatisfied) ++blamed;
+    });
+    if (engine::GetReason(status) == engine::ErrorReason::kQuotaExceeded) {
+      EXPECT_TRUE(engine::GetRetryDelay(status).has_value());
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0) << "some places are left for others";
+  std::atomic<int> blamed_before{-1};
+  std::promise<absl::Status> modest;
+  ASSERT_TRUE(submit("modest", Wtns("small"), [&](const absl::StatusOr<engine::ProveResult>& result) {
+                blamed_before = blamed.load();
+                modest.set_value(result.status());
+              }).ok());
+  gate_.Open();
+
+  EXPECT_TRUE(modest.get_future().get().ok());
+  EXPECT_LE(blamed_before, 3) << "it is next, not behind all of them";
+  EXPECT_TRUE(server_->engine().WaitUntilIdle(std::chrono::steady_clock::now() + kPatience));
+}
+
+TEST_F(OverloadTest, ATraceIsFoundInTheLogAndInTheTrailers) {
+  const auto context = ContextFor();
+  context->AddMetadata("traceparent", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
+  v1::ProveResponse response;
+  ASSERT_TRUE(prover_->Prove(context.get(), Request(Wtns("small")), &response).ok());
+
+  const auto trailer = context->GetServerTrailingMetadata().find("trace-id");
+  ASSERT_NE(trailer, context->GetServerTrailingMetadata().end());
+  EXPECT_EQ(std::string(trailer->second.data(), trailer->second.size()), "4bf92f3577b34da6a3ce929d0e0e4736");
+  server_.reset();
+  EXPECT_NE(log_text_.str().find(R"("trace_id":"4bf92f3577b34da6a3ce929d0e0e4736")"), std::string::npos);
+}
+
 TEST_F(OverloadTest, WhatDoesNotEndWithinTheGraceIsCut) {
   StartServer([](Config& config) { config.shutdown_grace = absl::Milliseconds(100); });
   gate_.Close();
   auto stuck = ProveAsync(0);
   ASSERT_TRUE(gate_.AwaitWaiting(1));
   Drain();
-  EXPECT_EQ(stuck.get().status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  const Outcome cut = stuck.get();
+  EXPECT_EQ(cut.status.error_code(), grpc::StatusCode::UNAVAILABLE);
+  EXPECT_EQ(cut.reason, "DRAINING") << "it was not the client who gave up";
 }
 
 }  // namespace

@@ -1,11 +1,17 @@
 #include "server/tls.h"
 
+#include <unistd.h>
+
 #include <fstream>
+#include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/time/clock.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "server/tls_store.h"
 #include "tests/server/certificates.h"
 
 namespace proofmill::server {
@@ -76,6 +82,71 @@ TEST_F(TlsTest, HalfWrittenFilesAreRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(Load("", good_.key_pem)));
   EXPECT_TRUE(absl::IsInvalidArgument(Load(good_.cert_pem, "")));
   EXPECT_TRUE(absl::IsInvalidArgument(Load(good_.cert_pem, good_.key_pem, "not a certificate")));
+}
+
+// A store over two files, and what it has told.
+class TlsStoreTest : public ::testing::Test {
+ protected:
+  TlsStoreTest() {
+    Write(first_.cert_pem, first_.key_pem);
+    store_ = std::make_unique<TlsStore>(files_, *LoadTls(files_, absl::Now()),
+                                        [this](const absl::Status& status, const TlsMaterial& in_use) {
+                                          told_.push_back(status);
+                                          in_use_ = in_use.cert_pem;
+                                        });
+  }
+  void Write(const std::string& cert, const std::string& key) {
+    std::ofstream(files_.cert) << cert;
+    std::ofstream(files_.key) << key;
+  }
+  void Look() { store_->EndIdle(engine::Clock::time_point{}); }
+
+  const int64_t now_ = absl::ToUnixSeconds(absl::Now());
+  const CertificatePair first_ = MakeCertificate(now_ - 100, now_ + 1000);
+  const CertificatePair second_ = MakeCertificate(now_ - 100, now_ + 2000);
+  const TlsFiles files_{.cert = ::testing::TempDir() + "tls_store_cert.pem",
+                        .key = ::testing::TempDir() + "tls_store_key.pem",
+                        .client_ca = ""};
+  std::vector<absl::Status> told_;
+  std::string in_use_;
+  std::unique_ptr<TlsStore> store_;
+};
+
+TEST_F(TlsStoreTest, AGoodPairIsTakenOverOnceAndFilesThatStayAreNoNews) {
+  Look();
+  EXPECT_TRUE(told_.empty());
+  Write(second_.cert_pem, second_.key_pem);
+  Look();
+  Look();
+
+  ASSERT_EQ(told_.size(), 1u);
+  EXPECT_TRUE(told_[0].ok());
+  EXPECT_EQ(in_use_, second_.cert_pem);
+  EXPECT_EQ(store_->current().material->cert_pem, second_.cert_pem);
+  EXPECT_EQ(store_->current().generation, 2u);
+}
+
+TEST_F(TlsStoreTest, WhatIsNotGoodNeverReplacesWhatIsAndIsToldOnce) {
+  const CertificatePair expired = MakeCertificate(now_ - 200, now_ - 100);
+  for (const auto& [cert, key] :
+       {std::pair(second_.cert_pem, first_.key_pem),
+        std::pair(second_.cert_pem.substr(0, 200), second_.key_pem),
+        std::pair(expired.cert_pem, expired.key_pem), std::pair(std::string(), std::string())}) {
+    told_.clear();
+    Write(cert, key);
+    Look();
+    Look();
+    ASSERT_EQ(told_.size(), 1u);
+    EXPECT_FALSE(told_[0].ok());
+    EXPECT_EQ(in_use_, first_.cert_pem);
+    EXPECT_EQ(store_->current().generation, 1u);
+  }
+  unlink(files_.key.c_str());
+  Look();
+  EXPECT_EQ(store_->current().generation, 1u) << "a file that is missing is no reason either";
+  Write(second_.cert_pem, second_.key_pem);
+  Look();
+  EXPECT_EQ(store_->current().generation, 2u);
 }
 
 }  // namespace
