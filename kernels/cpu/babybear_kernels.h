@@ -32,7 +32,7 @@ struct ColumnMatrix {
 };
 
 // Twiddles of a transform: see babybear_ntt.h.
-struct NttTables {
+struct BabyBearNttTables {
   const uint32_t* blocks;  // [b] = g_(l+1)^(l bits of b reversed), for any l with b < 2^l
   const uint32_t* tails;   // for each group of lanes^2 elements: (lanes - 1) vectors
 };
@@ -107,10 +107,10 @@ struct BabyBearKernels {
                            uint32_t mask, uint32_t begin, uint32_t end);
   // Transforms block `block` of 2^log2_size elements in place, natural order in and bit-reversed order out.
   // REQUIRES: 2^log2_size >= lanes^2.
-  void (*ntt_block)(const NttTables& tables, uint32_t* data, uint32_t log2_size, size_t block);
+  void (*ntt_block)(const BabyBearNttTables& tables, uint32_t* data, uint32_t log2_size, size_t block);
   // Only its first three layers, of elements [begin, end) of each eighth. REQUIRES: both are multiples of
   // `lanes`.
-  void (*ntt_three_layers)(const NttTables& tables, uint32_t* data, uint32_t log2_size, size_t block,
+  void (*ntt_three_layers)(const BabyBearNttTables& tables, uint32_t* data, uint32_t log2_size, size_t block,
                            size_t begin, size_t end);
   // Makes `tails` out of `blocks`, vectors of groups [begin, end).
   void (*ntt_tails)(const uint32_t* blocks, uint32_t* tails, size_t begin, size_t end);

@@ -54,13 +54,13 @@ PROOFMILL_LANES_INLINE void Pass(const uint32_t* blocks, uint32_t* data, uint32_
   }
 }
 
-inline void ThreeLayers(const NttTables& tables, uint32_t* data, uint32_t log2_size, size_t block,
+inline void ThreeLayers(const BabyBearNttTables& tables, uint32_t* data, uint32_t log2_size, size_t block,
                         size_t begin, size_t end) {
   Pass<3>(tables.blocks, data, log2_size, block, begin, end);
 }
 
 // All layers of a block of lanes^2 elements.
-PROOFMILL_LANES_INLINE void Tail(const NttTables& tables, uint32_t* data, size_t block) {
+PROOFMILL_LANES_INLINE void Tail(const BabyBearNttTables& tables, uint32_t* data, size_t block) {
   Vec x[kLanes];
   for (size_t i = 0; i < kLanes; ++i) x[i] = Load(data + i * kLanes);
   Layers<kLogLanes>(x, [&](size_t layer, size_t b)
@@ -74,7 +74,7 @@ PROOFMILL_LANES_INLINE void Tail(const NttTables& tables, uint32_t* data, size_t
   for (size_t i = 0; i < kLanes; ++i) Store(data + i * kLanes, x[i]);
 }
 
-inline void NttBlock(const NttTables& tables, uint32_t* data, uint32_t log2_size, size_t block) {
+inline void NttBlock(const BabyBearNttTables& tables, uint32_t* data, uint32_t log2_size, size_t block) {
   constexpr auto kTail = static_cast<uint32_t>(2 * kLogLanes);
   if (log2_size == kTail) return Tail(tables, data, block);
   const uint32_t left = (log2_size - kTail) % 3, layers = left == 0 ? 3 : left;
