@@ -114,7 +114,8 @@ class WhirVerifyCommand final : public Command {
                 "exits 1 if it "
                 "does not,\nand exits 2 if the statement is not what it should be or its parameters are "
                 "refused. The "
-                "parameters are the\nstatement's: check that they are those that you ask for.",
+                "parameters are the\nstatement's: check that they are those that you ask for.\n\nWHIR is NOT "
+                "hiding: a proof reveals values of the polynomial.",
             .examples = "proofmill whir verify statement.json proof.bin"};
   }
 

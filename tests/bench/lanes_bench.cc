@@ -1,9 +1,11 @@
-// Products on eight lanes of AVX-512 IFMA, on one thread; the time is that of one element. None on a CPU
-// without it.
+// Products on eight lanes of AVX-512 IFMA, register-only, on one thread and on all: what more threads can
+// give at most where they share cores. The time is that of one element, by the clock on the wall. None on a
+// CPU without it.
 
 #include <cstdint>
 
 #include "benchmark/benchmark.h"
+#include "kernels/cpu/parallel.h"
 #include "kernels/field/arithmetic.h"
 #include "kernels/field/bn254_fq.h"
 #include "kernels/field/bn254_fr.h"
@@ -42,9 +44,13 @@ void FrMul(benchmark::State& state) {
 
 [[maybe_unused]] const bool registered = [] {
   if (!Supported(Arithmetic::kIfma)) return false;
-  benchmark::RegisterBenchmark("Field/Fr/mul_lanes/ifma", FrMul);
-  benchmark::RegisterBenchmark("Field/Fq/mul_lanes/ifma", FqMul);
-  benchmark::RegisterBenchmark("Field/Fq/square_lanes/ifma", FqSquare);
+  const auto all = static_cast<int>(HardwareThreads());
+  for (auto* const bench : {benchmark::RegisterBenchmark("Field/Fr/mul_lanes/ifma", FrMul),
+                            benchmark::RegisterBenchmark("Field/Fq/mul_lanes/ifma", FqMul),
+                            benchmark::RegisterBenchmark("Field/Fq/square_lanes/ifma", FqSquare)}) {
+    bench->UseRealTime()->Threads(1);
+    if (all > 1) bench->Threads(all);
+  }
   return true;
 }();
 
