@@ -2,25 +2,11 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 . deploy/lib/packages.sh
 . deploy/lib/server.sh
+. tests/steps/prometheus_tools.sh
 
 WORK=${BUILD_ROOT}/metrics
-PROMTOOL=${BUILD_ROOT}/tools/promtool
 PROGRAM=${BUILD_ROOT}/release/cli/proofmill
 CIRCUITS=deploy/examples/circuits
-
-# Installing Debian's prometheus would start a daemon, so the one program is taken out of the package.
-fetch_promtool() {
-  local folder=${BUILD_ROOT}/tools/prometheus
-  rm -rf "${folder}"
-  mkdir -p "${folder}"
-  (cd "${folder}" && apt-get -q download prometheus 2>/dev/null) || {
-    apt_update
-    (cd "${folder}" && apt-get -q download prometheus)
-  }
-  dpkg -x "${folder}"/prometheus_*.deb "${folder}"
-  mv "${folder}/usr/bin/promtool" "${PROMTOOL}"
-  rm -rf "${folder}"
-}
 
 scrape() {
   server_start "${PROGRAM}" "${WORK}" --circuits "${CIRCUITS}" \
@@ -43,7 +29,6 @@ promtool_refuses_a_bad_metric() {
 }
 
 mkdir -p "${WORK}"
-[[ -x ${PROMTOOL} ]] || fetch_promtool
 trap server_kill EXIT
 scrape
 check "promtool check metrics" promtool_accepts "${WORK}/metrics.txt"
