@@ -11,7 +11,7 @@ CIRCUITS=deploy/examples/circuits
 CONFIG=deploy/prometheus/prometheus.example.yml
 RULES=deploy/prometheus/proofmill.rules.yml
 TESTS=tests/deploy/prometheus
-DASHBOARDS=()
+DASHBOARDS=(deploy/grafana/*.json)
 
 rule_count() { "${PROMTOOL}" check rules "${RULES}" | sed -nE 's/^ *SUCCESS: ([0-9]+) rules found$/\1/p'; }
 
