@@ -34,7 +34,8 @@ bool IsFinal(const Outcome& outcome) { return outcome.ok() || absl::IsInvalidArg
 
 // Guarded by the store's lock, but for what is const.
 struct JobStore::Entry {
-  Entry(const NewJob& job, JobName job_name) : tenant(job.tenant), upload(job.upload), id(job_name.id) {
+  Entry(const NewJob& job, const JobName& job_name)
+      : tenant(job.tenant), upload(job.upload), id(job_name.id) {
     view.name = ToText(job_name);
     view.circuit = job.circuit;
     view.version = job.version;
@@ -68,7 +69,7 @@ struct JobStore::Entry {
 };
 
 JobStore::JobStore(Options options, engine::Clock& clock, CountListener listener)
-    : options_(std::move(options)), clock_(clock), listener_(std::move(listener)) {}
+    : options_(options), clock_(clock), listener_(std::move(listener)) {}
 
 JobStore::~JobStore() = default;
 
@@ -276,6 +277,7 @@ void JobStore::InsertLocked(const EntryPtr& entry) {
   ++usage_.jobs;
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): a reference could be to what is erased here.
 void JobStore::RemoveLocked(EntryPtr entry) {
   jobs_.erase(entry->id);
   const auto tenant = tenants_.find(entry->tenant);

@@ -61,7 +61,9 @@ absl::Status WithoutFolder(const absl::Status& status, const std::string& folder
   std::string message(status.message());
   for (std::string prefix : {folder, std::filesystem::path(folder).lexically_normal().string()}) {
     while (!prefix.empty() && prefix.back() == '/') prefix.pop_back();
-    if (!prefix.empty()) message = absl::StrReplaceAll(message, {{prefix + "/", ""}});
+    if (prefix.empty()) continue;
+    prefix += '/';
+    message = absl::StrReplaceAll(message, {{prefix, ""}});
   }
   absl::Status out(status.code(), message);
   status.ForEachPayload(
