@@ -1,7 +1,10 @@
 #include "cli/client_flags.h"
 
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "clients/cpp/error.h"
+#include "engine/base/status_macros.h"
+#include "engine/formats/file.h"
 
 namespace proofmill::cli {
 
@@ -32,6 +35,19 @@ absl::Status WithReasonInText(const absl::Status& status) {
   status.ForEachPayload(
       [&named](absl::string_view type, const absl::Cord& payload) { named.SetPayload(type, payload); });
   return named;
+}
+
+v1::Priority PriorityOf(absl::string_view name) {
+  if (name == "low") return v1::PRIORITY_LOW;
+  return name == "high" ? v1::PRIORITY_HIGH : v1::PRIORITY_NORMAL;
+}
+
+absl::StatusOr<engine::SecretBuffer<uint8_t>> ReadWitnessFile(const std::string& path) {
+  PROOFMILL_ASSIGN_OR_RETURN(const auto file, engine::RandomAccessFile::Open(path));
+  engine::SecretBuffer<uint8_t> bytes(file->size());
+  PROOFMILL_RETURN_IF_ERROR(file->ReadAt(0, absl::MakeSpan(bytes.data(), bytes.size())));
+  PROOFMILL_RETURN_IF_ERROR(file->CheckUnchanged());
+  return bytes;
 }
 
 }  // namespace proofmill::cli

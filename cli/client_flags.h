@@ -3,12 +3,17 @@
 #ifndef PROOFMILL_CLI_CLIENT_FLAGS_H_
 #define PROOFMILL_CLI_CLIENT_FLAGS_H_
 
+#include <cstdint>
 #include <memory>
+#include <string>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "cli/flags.h"
 #include "clients/cpp/client.h"
+#include "engine/base/host_buffer.h"
+#include "proofmill/v1/prover.pb.h"
 
 namespace proofmill::cli {
 
@@ -25,6 +30,13 @@ struct ClientFlags {
 
 // `status` with its reason in front of the message, if the service gave one: "QUEUE_FULL: 64 jobs wait".
 absl::Status WithReasonInText(const absl::Status& status);
+
+// What a --priority of "low", "normal" or "high" means.
+proofmill::v1::Priority PriorityOf(absl::string_view name);
+
+// The bytes of a witness file, wiped at their end.
+//   errors of engine::RandomAccessFile.
+absl::StatusOr<engine::SecretBuffer<uint8_t>> ReadWitnessFile(const std::string& path);
 
 }  // namespace proofmill::cli
 

@@ -15,9 +15,7 @@
 #include "cli/progress.h"
 #include "cli/snarkjs_files.h"
 #include "cli/table.h"
-#include "engine/base/host_buffer.h"
 #include "engine/base/status_macros.h"
-#include "engine/formats/file.h"
 #include "engine/formats/snarkjs_json.h"
 #include "nlohmann/json.hpp"
 
@@ -99,17 +97,12 @@ class ClientSubmitCommand final : public Command {
     if (circuit_.empty())
       return absl::InvalidArgumentError("--circuit: expected the id of a circuit, got none");
     PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, flags_.MakeClient());
-    PROOFMILL_ASSIGN_OR_RETURN(const auto file, engine::RandomAccessFile::Open(positional[0]));
-    engine::SecretBuffer<uint8_t> wtns(file->size());
-    PROOFMILL_RETURN_IF_ERROR(file->ReadAt(0, absl::MakeSpan(wtns.data(), wtns.size())));
-    PROOFMILL_RETURN_IF_ERROR(file->CheckUnchanged());
+    PROOFMILL_ASSIGN_OR_RETURN(const auto wtns, ReadWitnessFile(positional[0]));
     v1::ProofSpec spec;
     spec.set_circuit(circuit_);
     spec.set_circuit_version(version_);
     spec.set_request_id(request_id_);
-    spec.set_priority(priority_ == "low"    ? v1::PRIORITY_LOW
-                      : priority_ == "high" ? v1::PRIORITY_HIGH
-                                            : v1::PRIORITY_NORMAL);
+    spec.set_priority(PriorityOf(priority_));
     client::JobOptions options;
     options.timeout = flags_.deadline;
     options.job_timeout = job_timeout_;

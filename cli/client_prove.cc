@@ -17,9 +17,7 @@
 #include "cli/progress.h"
 #include "cli/snarkjs_files.h"
 #include "cli/table.h"
-#include "engine/base/host_buffer.h"
 #include "engine/base/status_macros.h"
-#include "engine/formats/file.h"
 #include "engine/formats/snarkjs_json.h"
 #include "nlohmann/json.hpp"
 
@@ -122,18 +120,13 @@ class ClientProveCommand final : public Command {
 
  private:
   absl::StatusOr<v1::ProofResult> Prove(client::Client& client, const std::string& path, Progress& progress) {
-    PROOFMILL_ASSIGN_OR_RETURN(const auto file, engine::RandomAccessFile::Open(path));
-    engine::SecretBuffer<uint8_t> wtns(file->size());
-    PROOFMILL_RETURN_IF_ERROR(file->ReadAt(0, absl::MakeSpan(wtns.data(), wtns.size())));
-    PROOFMILL_RETURN_IF_ERROR(file->CheckUnchanged());
+    PROOFMILL_ASSIGN_OR_RETURN(const auto wtns, ReadWitnessFile(path));
 
     v1::ProofSpec spec;
     spec.set_circuit(spec_circuit_);
     spec.set_circuit_version(spec_version_);
     spec.set_request_id(request_id_);
-    spec.set_priority(priority_ == "low"    ? v1::PRIORITY_LOW
-                      : priority_ == "high" ? v1::PRIORITY_HIGH
-                                            : v1::PRIORITY_NORMAL);
+    spec.set_priority(PriorityOf(priority_));
     client::ProveOptions options;
     options.timeout = flags_.deadline;
     options.transfer = unary_    ? client::Transfer::kUnary

@@ -329,9 +329,7 @@ class LoadCommand final : public Command {
     const LoadWitness& witness = circuit.witnesses[number % circuit.witnesses.size()];
     v1::ProofSpec spec;
     spec.set_circuit(circuit.id);
-    spec.set_priority(priority_ == "low"    ? v1::PRIORITY_LOW
-                      : priority_ == "high" ? v1::PRIORITY_HIGH
-                                            : v1::PRIORITY_NORMAL);
+    spec.set_priority(PriorityOf(priority_));
     client::ProveOptions options;
     options.transfer = transfer_ == "unary"    ? client::Transfer::kUnary
                        : transfer_ == "stream" ? client::Transfer::kStream

@@ -2,8 +2,9 @@
 // statement has one proof, whatever the device, the number of threads and the arithmetic.
 //
 // A proof is NOT hiding: it reveals values of the polynomial (parameters.h). Working memory that holds the
-// polynomial or its encodings is wiped after its use. A prover keeps the memory of as many proofs as it made
-// at once.
+// polynomial or its encodings is wiped after its use, but for up to 16 MiB of page-locked memory on the way
+// to a device, which the next upload overwrites. A prover keeps the memory of as many proofs as it made at
+// once.
 //
 // Thread safety: Prove() may be called from several threads at once; each call uses all threads of its
 // current arena.
@@ -38,9 +39,9 @@ class WhirProver {
 
   // Proves `claims` of the multilinear polynomial with these values. A claim that does not hold gives a proof
   // that does not verify. In strict, use ProveWhirBytes(), which checks its result.
-  //   INVALID_ARGUMENT            the polynomial or the claims have a wrong length.
-  //   ABORTED                     no nonce in the field, or below nonce_end, passes some proof of work; the
-  //   statement has no proof. CANCELLED, DEADLINE_EXCEEDED  from the token of `options`.
+  //   INVALID_ARGUMENT    the polynomial or the claims have a wrong length.
+  //   ABORTED             no nonce below nonce_end passes some proof of work: there is no such proof.
+  //   CANCELLED, DEADLINE_EXCEEDED  from the token of `options`.
   //   RESOURCE_EXHAUSTED, INTERNAL  from the device.
   absl::StatusOr<WhirProof> Prove(absl::Span<const kernels::BabyBear> polynomial,
                                   absl::Span<const WhirClaim> claims, const Options& options) const;
