@@ -5,8 +5,8 @@
 // sums give the same proof bytes.
 //
 // Order inside ComputeSums(): sums A, B1, B2 and C need only the witness; H needs gather and NTT first. When
-// A and B2 are known `on_a_and_b2` is called, when the four are, `on_witness_sums`, so that blinding and most
-// of the self-check run on the host while the device still sums.
+// the first three are known `on_a_and_b` is called, when C is too, `on_witness_sums`, so that blinding and
+// most of the self-check run on the host while the device still sums.
 //
 // Memory: LoadKey() takes all that a proof of that key will need, scratch included; ComputeSums() allocates
 // nothing that grows with the circuit beyond it, and wipes what held secrets before it returns, whatever it
@@ -74,7 +74,8 @@ struct ComputeContext {
   // Called at most once each, the first before the second, on any thread, before ComputeSums() returns; not
   // called when the call fails before that point, and by backends where it would gain nothing not at all. A
   // call that was made is no promise that ComputeSums() will succeed.
-  std::function<void(const kernels::G1Xyzz& a, const kernels::G2Xyzz& b2)> on_a_and_b2 = nullptr;
+  std::function<void(const kernels::G1Xyzz& a, const kernels::G1Xyzz& b1, const kernels::G2Xyzz& b2)>
+      on_a_and_b = nullptr;
   std::function<void(const WitnessSums&)> on_witness_sums = nullptr;
 };
 

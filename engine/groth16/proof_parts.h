@@ -4,6 +4,7 @@
 #ifndef PROOFMILL_ENGINE_GROTH16_PROOF_PARTS_H_
 #define PROOFMILL_ENGINE_GROTH16_PROOF_PARTS_H_
 
+#include <functional>
 #include <mutex>
 
 #include "absl/types/span.h"
@@ -16,17 +17,23 @@
 
 namespace proofmill::engine {
 
+// The threads that work on a proof beside the one that makes it.
+struct ProofThreads {
+  SideThread preparing;  // the caller's: Prepare() and TakePublicSignals()
+  SideThread products;
+  SideThread pairing;
+};
+
 // Makes one proof: Prepare() and TakePublicSignals() at any time, AddAB(), AddWitnessSums(), Finish(),
 // Accepts(). Holds secrets, and wipes them at its end. Not copyable.
 //
-// Beside the thread that calls AddAB() only a side thread works, and none of the pool that loops share: its
+// Beside the thread that calls AddAB() only side threads work, and none of the pool that loops share: its
 // threads go on looking for work for a while, at the cost of whatever runs beside them (on a GPU host, of a
 // third of a small proof).
 class ProofParts {
  public:
-  // `key` and `side` are borrowed. `side` may be at work on this object when AddAB() is called, and on
-  // nothing else.
-  ProofParts(const ProvingKey& key, const Blinding& blinding, SideThread& side);
+  // `key` and `threads` are borrowed; `products` and `pairing` work for nobody else meanwhile.
+  ProofParts(const ProvingKey& key, const Blinding& blinding, ProofThreads& threads);
   ~ProofParts();
   ProofParts(const ProofParts&) = delete;
   ProofParts& operator=(const ProofParts&) = delete;
@@ -37,9 +44,10 @@ class ProofParts {
   // The public signals' side of the check; at the same time as anything but Accepts(). Throws std::bad_alloc.
   void TakePublicSignals(absl::Span<const kernels::Fr> public_signals);
   bool has_public_signals() const { return has_public_signals_; }
-  // A and B, their side of the check where `check`, and A's share of C. Calls Prepare(). REQUIRES: once at
-  // most, and not after AddWitnessSums().
-  void AddAB(const kernels::G1Xyzz& a_sum, const kernels::G2Xyzz& b2_sum, bool check);
+  // A, B and B's share of C; begins their side of the check where `check`, and A's share of C, on the side
+  // threads. Calls Prepare(). REQUIRES: once at most, and not after AddWitnessSums().
+  void AddAB(const kernels::G1Xyzz& a_sum, const kernels::G1Xyzz& b1_sum, const kernels::G2Xyzz& b2_sum,
+             bool check);
   // All of C but H's share. Calls AddAB() if nobody has. REQUIRES: once.
   void AddWitnessSums(const WitnessSums& sums, bool check);
   bool has_witness_sums() const { return has_witness_sums_; }
@@ -47,15 +55,22 @@ class ProofParts {
   Groth16Proof Finish(const kernels::G1Xyzz& h) const;
   // Whether the proof that Finish() gave verifies. REQUIRES: AddWitnessSums() with `check` and
   // TakePublicSignals() have returned.
-  bool Accepts(const Groth16Proof& proof) const { return verification_.Accepts(proof.c); }
+  bool Accepts(const Groth16Proof& proof);
 
  private:
+  void MultiplyA();
+  void PairAB();
+
   const ProvingKey& key_;
-  SideThread& side_;
+  ProofThreads& threads_;
+  // What a side thread was given must live until it is done.
+  const std::function<void()> multiply_a_ = [this] { MultiplyA(); };
+  const std::function<void()> pair_ab_ = [this] { PairAB(); };
   StagedVerification verification_;
   std::once_flag prepared_;
   bool has_public_signals_ = false;
   bool has_ab_ = false;
+  bool check_ab_ = false;
   bool has_witness_sums_ = false;
 
   // All that follows is secret.
@@ -66,7 +81,9 @@ class ProofParts {
     kernels::G2Xyzz s_delta2;
     kernels::G1Affine a;
     kernels::G2Affine b;
-    kernels::G1Xyzz s_times_a;
+    kernels::G1Xyzz a_without_r;  // alpha1 + SA
+    kernels::G1Xyzz s_times_a;    // s times that
+    kernels::G1Xyzz r_times_b1;   // r*(beta1 + SB1)
     kernels::G1Xyzz c_without_h;
   } secrets_;
 };

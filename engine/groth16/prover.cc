@@ -12,7 +12,6 @@
 #include "absl/strings/string_view.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/secure_memory.h"
-#include "engine/base/side_thread.h"
 #include "engine/base/status_macros.h"
 #include "engine/groth16/proof_parts.h"
 #include "kernels/cpu/parallel.h"
@@ -136,20 +135,21 @@ absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& residen
   }
 
   const std::vector<Fr> public_signals = PublicSignals(key, witness);
-  static thread_local SideThread preparing, side;
-  ProofParts parts(key, blinding, side);
+  static thread_local ProofThreads threads;
+  ProofParts parts(key, blinding, threads);
   absl::StatusOr<Groth16Sums> sums = [&] {
     const auto prepare = [&] {
       PrepareParts(parts, public_signals, options.self_check);
       WipeThreadTraces();
     };
-    preparing.Start(prepare);
-    const absl::Cleanup wait = [] { preparing.Wait(); };
+    threads.preparing.Start(prepare);
+    const absl::Cleanup wait = [] { threads.preparing.Wait(); };
     return backend.ComputeSums(
         resident, witness,
         {.cancel = options.cancel,
          .stages = options.stages,
-         .on_a_and_b2 = [&](const G1Xyzz& a, const G2Xyzz& b2) { parts.AddAB(a, b2, options.self_check); },
+         .on_a_and_b = [&](const G1Xyzz& a, const G1Xyzz& b1,
+                           const G2Xyzz& b2) { parts.AddAB(a, b1, b2, options.self_check); },
          .on_witness_sums =
              [&](const WitnessSums& of_witness) { parts.AddWitnessSums(of_witness, options.self_check); }});
   }();

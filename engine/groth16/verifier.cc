@@ -116,10 +116,14 @@ void StagedVerification::CheckGroups(const G1Affine& a, const G2Affine& b) {
   ab_in_groups_ = kernels::IsOnCurve(a) && kernels::IsOnCurve(b) && kernels::IsInG2Subgroup(b);
 }
 
-bool StagedVerification::Accepts(const G1Affine& c) const {
-  if (!ab_in_groups_ || !kernels::IsOnCurve(c)) return false;
-  const kernels::Fq12 product =
-      of_ab_ * of_signals_ * kernels::MillerLoop(c, prepared_.delta2) * prepared_.alpha_beta;
+void StagedVerification::SetC(const G1Affine& c) {
+  c_on_curve_ = kernels::IsOnCurve(c);
+  if (c_on_curve_) of_c_ = kernels::MillerLoop(c, prepared_.delta2);
+}
+
+bool StagedVerification::Accepts() const {
+  if (!ab_in_groups_ || !c_on_curve_) return false;
+  const kernels::Fq12 product = of_ab_ * of_signals_ * of_c_ * prepared_.alpha_beta;
   return kernels::FinalExponentiation(product) == kernels::Fq12::One();
 }
 

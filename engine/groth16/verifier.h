@@ -40,8 +40,8 @@ struct PreparedPairings {
 };
 
 // Verify() in steps, for a prover that has the parts of its proof one after the other: what can be checked of
-// a part is checked while the next is made. SetPublicSignals(), SetAB() and CheckGroups() once each, in any
-// order and at the same time; then Accepts().
+// a part is checked while the next is made. SetPublicSignals(), SetAB(), CheckGroups() and SetC() once each,
+// in any order and at the same time; then Accepts().
 class StagedVerification {
  public:
   // Both are borrowed.
@@ -53,15 +53,18 @@ class StagedVerification {
   // The share of A and B in the product of pairings, meaningful if CheckGroups() finds them in their groups.
   void SetAB(const kernels::G1Affine& a, const kernels::G2Affine& b);
   void CheckGroups(const kernels::G1Affine& a, const kernels::G2Affine& b);
-  // Whether Verify() accepts the proof with this C.
-  bool Accepts(const kernels::G1Affine& c) const;
+  void SetC(const kernels::G1Affine& c);
+  // Whether Verify() accepts the proof.
+  bool Accepts() const;
 
  private:
   const VerificationKey& key_;
   const PreparedPairings& prepared_;
   kernels::Fq12 of_signals_;
   kernels::Fq12 of_ab_;
+  kernels::Fq12 of_c_;
   bool ab_in_groups_ = false;
+  bool c_on_curve_ = false;
 };
 
 // For keys from outside: points canonical, on their curves and in the subgroup; alpha1, beta2, gamma2 and

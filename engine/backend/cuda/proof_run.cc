@@ -161,8 +161,8 @@ absl::Status ProofRun::JoinWitnessSums(WitnessSums& sums) {
   PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kA, sums.a));
   PROOFMILL_RETURN_IF_ERROR(WaitForSum(BaseSetId::kB2));
   sums.b2 = kernels::JoinMsmParts(shape(BaseSetId::kB2), resources_.results[0].b2_sums.data());
-  if (context_.on_a_and_b2) context_.on_a_and_b2(sums.a, sums.b2);
   PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kB1, sums.b1));
+  if (context_.on_a_and_b) context_.on_a_and_b(sums.a, sums.b1, sums.b2);
   PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kC, sums.c));
   if (context_.on_witness_sums) context_.on_witness_sums(sums);
   return absl::OkStatus();
@@ -193,6 +193,8 @@ absl::StatusOr<Groth16Sums> ProofRun::Run(absl::Span<const U256> witness) {
   PROOFMILL_RETURN_IF_ERROR(JoinWitnessSums(sums.witness));
   if (in_turn()) PROOFMILL_RETURN_IF_ERROR(LaunchSum(BaseSetId::kH));
   PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kH, sums.h));
+  // Each sum is the last of its stream, and what the main stream had to do came before that of H.
+  streams_idle_ = true;
   PROOFMILL_RETURN_IF_ERROR(ReportStages());
   return sums;
 }
@@ -222,7 +224,6 @@ absl::Status ProofRun::Wipe() {
 }
 
 absl::Status ProofRun::WipeDevice() {
-  // The streams may still read or write: wait for all before the first byte is overwritten.
   absl::Status status;
   const auto keep_first = [&status](absl::Status next) {
     if (status.ok()) status = std::move(next);
@@ -230,8 +231,11 @@ absl::Status ProofRun::WipeDevice() {
   const auto synchronize = [&](const Stream& stream) {
     keep_first(calls_.Call("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream.get()); }));
   };
-  for (const Stream& stream : resources_.sets) synchronize(stream);
-  synchronize(resources_.main);
+  // They may still read or write: wait for all before the first byte is overwritten.
+  if (!streams_idle_) {
+    for (const Stream& stream : resources_.sets) synchronize(stream);
+    synchronize(resources_.main);
+  }
   // The next proof starts on the main stream, so it comes after this.
   keep_first(calls_.Call(
       "wipe", [&] { return cudaMemsetAsync(scratch_.witness, 0, scratch_.bytes, resources_.main.get()); }));

@@ -80,7 +80,7 @@ class ProofRun {
     return context_.cancel == nullptr ? absl::OkStatus() : context_.cancel->Check();
   }
   absl::Status ReportStages();
-  // Waits for the streams, then enqueues the wiping of the device.
+  // Waits for the streams unless they are idle, then enqueues the wiping of the device.
   absl::Status WipeDevice();
   void WipeStaging();
   const kernels::MsmShape& shape(BaseSetId id) const { return key_.plan().msms.shape(id); }
@@ -95,7 +95,8 @@ class ProofRun {
   const ProofScratch& scratch_;
   const DeviceKey& key_;
   const ComputeContext& context_;
-  size_t staged_ = 0;  // values in the staging memory
+  size_t staged_ = 0;          // values in the staging memory
+  bool streams_idle_ = false;  // known to be: all sums were waited for
   bool wiped_ = false;
 };
 

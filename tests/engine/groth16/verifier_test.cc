@@ -47,7 +47,8 @@ class VerifierTest : public testing::Test {
     verification.SetAB(statement_.proof.a, statement_.proof.b);
     verification.CheckGroups(statement_.proof.a, statement_.proof.b);
     verification.SetPublicSignals(statement_.signals);
-    return verification.Accepts(statement_.proof.c);
+    verification.SetC(statement_.proof.c);
+    return verification.Accepts();
   }
   Statement statement_;
 };
