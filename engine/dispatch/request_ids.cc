@@ -20,6 +20,12 @@ size_t BytesOf(const absl::StatusOr<ProveResult>& result) {
          result->stages.size() * sizeof(StageTime) + result->circuit.size() + result->version.size();
 }
 
+// Null for want of memory.
+EVP_MAC* Poly1305() {
+  static EVP_MAC* const mac = EVP_MAC_fetch(nullptr, "POLY1305", nullptr);  // for the whole process
+  return mac;
+}
+
 bool IsFinal(const absl::StatusOr<ProveResult>& result) {
   return result.ok() || absl::IsInvalidArgument(result.status());
 }
@@ -32,19 +38,24 @@ RequestIds::RequestIds(Options options, Clock& clock) : options_(options), clock
 }
 
 RequestDigest RequestIds::Digest(const Circuit& circuit, absl::Span<const kernels::U256> witness) const {
-  // EVP_MD_CTX_free() wipes the block of the witness that the context may still hold.
-  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), &EVP_MD_CTX_free);
+  EVP_MAC* const mac = Poly1305();
+  if (mac == nullptr) throw std::bad_alloc();
+  // The end of the computation wipes what the context holds of the witness.
+  const std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context(EVP_MAC_CTX_new(mac),
+                                                                          &EVP_MAC_CTX_free);
   RequestDigest digest{};
   const auto add = [&](const void* data, size_t size) {
-    return EVP_DigestUpdate(context.get(), data, size) == 1;
+    return EVP_MAC_update(context.get(), static_cast<const uint8_t*>(data), size) == 1;
   };
+  size_t size = 0;
   // Ids hold no zero byte, so that it separates the parts.
-  const bool ok = context != nullptr && EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) == 1 &&
-                  add(digest_key_.data(), digest_key_.size()) &&
+  const bool ok = context != nullptr &&
+                  EVP_MAC_init(context.get(), digest_key_.data(), digest_key_.size(), nullptr) == 1 &&
                   add(circuit.id.data(), circuit.id.size() + 1) &&
                   add(circuit.version.data(), circuit.version.size() + 1) &&
                   add(witness.data(), witness.size() * sizeof(kernels::U256)) &&
-                  EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) == 1;
+                  EVP_MAC_final(context.get(), digest.data(), &size, digest.size()) == 1 &&
+                  size == digest.size();
   // Cannot fail but for want of memory. Two contents must never share a digest, so there is no going on.
   if (!ok) throw std::bad_alloc();
   return digest;

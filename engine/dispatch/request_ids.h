@@ -36,7 +36,7 @@
 
 namespace proofmill::engine {
 
-using RequestDigest = std::array<uint8_t, 32>;
+using RequestDigest = std::array<uint8_t, 16>;
 
 class RequestIds {
  public:
@@ -49,7 +49,7 @@ class RequestIds {
   RequestIds(const RequestIds&) = delete;
   RequestIds& operator=(const RequestIds&) = delete;
 
-  // SHA-256 over this process's key and the content.
+  // The tag of the content under this process's key.
   RequestDigest Digest(const Circuit& circuit, absl::Span<const kernels::U256> witness) const;
 
   // What an id stands for: one of the two is set.
