@@ -265,6 +265,8 @@ absl::StatusOr<Reservation> Engine::Reserve(const ReserveRequest& request) {
   return refusal;
 }
 
+void Engine::Expect() { parts_->dispatcher->queue().Announce(); }
+
 absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest request, ProveCallback done,
                                                        ProgressCallback progress) {
   Parts& parts = *parts_;

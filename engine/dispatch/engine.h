@@ -112,6 +112,10 @@ class Engine {
   // Those that time can cure carry a retry delay.
   absl::StatusOr<Reservation> Reserve(const ReserveRequest& request);
 
+  // Says that a request is on its way to Submit(), less than a millisecond from it, so that an idle device is
+  // awake when it comes. For small requests; nothing depends on it.
+  void Expect();
+
   // Takes a request or refuses it; when refused, the callbacks are never called. Besides the errors of
   // Reserve():
   //   INVALID_ARGUMENT WITNESS_LENGTH, WITNESS_NOT_CANONICAL, WITNESS_MALFORMED, REQUEST_INVALID

@@ -6,6 +6,19 @@
 #include "engine/base/error_reason.h"
 
 namespace proofmill::engine {
+namespace {
+
+// From the arrival of a small request to its place in the queue it is less than this.
+constexpr std::chrono::microseconds kLookout{500};
+
+// Leaves the core to its sibling for a moment.
+void Relax() {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
 
 JobQueue::JobQueue(Options options, Clock& clock)
     : options_(options), clock_(clock), workers_(options.workers) {}
@@ -21,11 +34,12 @@ absl::Status JobQueue::Push(JobPtr job) {
   }
   const FairOrder::Place place(job->enqueue_time() + levels_below * options_.aging, next_sequence_++);
   jobs_.Insert(place, std::move(job));
+  pushes_.fetch_add(1, std::memory_order_relaxed);  // what was pushed is read under the lock
   // Of those that wait, one that stands by might be woken, which takes nothing.
-  if (options_.standby_workers == 0) {
-    ready_.NotifyOne();
-  } else {
+  if (options_.standby_workers != 0) {
     ready_.NotifyAll();
+  } else if (jobs_.size() > looking_out_) {
+    ready_.NotifyOne();
   }
   return absl::OkStatus();
 }
@@ -33,12 +47,41 @@ absl::Status JobQueue::Push(JobPtr job) {
 JobPtr JobQueue::Pop(size_t worker) {
   MutexLock lock(mu_);
   while (true) {
-    if (!workers_[worker].up) return nullptr;
+    if (!workers_[worker].up) {
+      ready_.NotifyOne();  // should this one have been looking out, somebody else must take what came
+      return nullptr;
+    }
     if (JobPtr job = TryPopLocked(worker)) return job;
     // A job that runs elsewhere may still be put back for this worker.
     if (closed_ && !AnyRunningLocked()) return nullptr;
+    if (announced_ > 0) {
+      --announced_;
+      LookOutLocked();
+      continue;
+    }
+    ++idle_workers_;
     ready_.Wait(mu_);
+    --idle_workers_;
   }
+}
+
+void JobQueue::Announce() {
+  MutexLock lock(mu_);
+  if (jobs_.size() > 0 || announced_ >= idle_workers_ || options_.standby_workers != 0) return;
+  ++announced_;
+  ready_.NotifyOne();
+}
+
+void JobQueue::LookOutLocked() {
+  const uint64_t seen = pushes_.load(std::memory_order_relaxed);
+  const auto end = std::chrono::steady_clock::now() + kLookout;
+  ++looking_out_;
+  mu_.Unlock();
+  while (pushes_.load(std::memory_order_relaxed) == seen && std::chrono::steady_clock::now() < end) {
+    Relax();
+  }
+  mu_.Lock();
+  --looking_out_;
 }
 
 JobPtr JobQueue::TryPop(size_t worker) {

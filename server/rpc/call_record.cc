@@ -48,22 +48,29 @@ void CallRecord::SetResult(const engine::ProveResult& result) {
 }
 
 grpc::Status CallRecord::End(const absl::Status& status) {
+  grpc::Status answer = EndBeforeLog(status);
+  Log();
+  return answer;
+}
+
+grpc::Status CallRecord::EndBeforeLog(const absl::Status& status) {
   const auto duration = std::chrono::steady_clock::now() - start_;
   services_.metrics.CountCall(method_, circuit_, CodeName(status.code()), duration);
-  LogEnd(status, duration);
+  ended_ = {status, duration};
   if (const auto trace = TraceIdOf(call_)) call_.AddTrailingMetadata(kTraceIdTrailer, std::string(*trace));
   if (const auto pushback = PushbackOf(status)) call_.AddTrailingMetadata(kPushbackTrailer, *pushback);
   return ToGrpc(status, request_id_);
 }
 
-void CallRecord::LogEnd(const absl::Status& status, std::chrono::nanoseconds duration) const {
+void CallRecord::Log() const {
+  const absl::Status& status = ended_->status;
   nlohmann::ordered_json fields;
   fields["method"] = MethodName(method_);
   fields["code"] = CodeName(status.code());
   if (!request_id_.empty()) fields["request_id"] = request_id_;
   if (const auto trace = TraceIdOf(call_)) fields["trace_id"] = *trace;
   if (!circuit_.empty()) fields["circuit"] = circuit_;
-  fields["duration_ms"] = Milliseconds(duration);
+  fields["duration_ms"] = Milliseconds(ended_->duration);
   if (witness_bytes_ != 0) fields["witness_bytes"] = witness_bytes_;
   if (!device_.empty()) {
     fields["device"] = device_;

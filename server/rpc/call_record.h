@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,9 +41,16 @@ class CallRecord {
   // Counts and logs the call, adds the trailers, and returns what Finish() gets. Called once, before
   // Finish().
   grpc::Status End(const absl::Status& status);
+  // The same for a call whose answer need not wait for the log (50 us): Log() follows, in OnDone().
+  grpc::Status EndBeforeLog(const absl::Status& status);
+  // REQUIRES: End...() was called, and the call lives.
+  void Log() const;
 
  private:
-  void LogEnd(const absl::Status& status, std::chrono::nanoseconds duration) const;
+  struct Ended {
+    absl::Status status;
+    std::chrono::nanoseconds duration;
+  };
 
   ServiceContext& services_;
   const Method method_;
@@ -53,6 +61,7 @@ class CallRecord {
   std::string device_;
   uint64_t witness_bytes_ = 0;
   std::chrono::nanoseconds queue_wait_{0};
+  std::optional<Ended> ended_;
 };
 
 }  // namespace proofmill::server

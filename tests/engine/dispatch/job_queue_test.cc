@@ -303,6 +303,17 @@ TEST_F(JobQueueTest, TakeAllLeavesAnEmptyQueue) {
   EXPECT_EQ(queue_.EstimatedWait(Priority::kLow, seconds(5)), seconds(0));
 }
 
+JobPtr RealJob(int i) {
+  return std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
+                                           .witness = FakeWitness(),
+                                           .reservation = {},
+                                           .priority = static_cast<Priority>(i % 3),
+                                           .tenant = "",
+                                           .request_id = "",
+                                           .enqueue_time = Clock::Real().Now(),
+                                           .expected_run = {}});
+}
+
 TEST(JobQueueThreadsTest, EveryJobIsHandedOutOnceWhoeverPopsIt) {
   JobQueue queue({.workers = 3, .aging = seconds(1)}, Clock::Real());
   constexpr int kJobs = 600;
@@ -316,22 +327,40 @@ TEST(JobQueueThreadsTest, EveryJobIsHandedOutOnceWhoeverPopsIt) {
       }
     });
   }
-  for (int i = 0; i < kJobs; ++i) {
-    ASSERT_TRUE(queue
-                    .Push(std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                                            .witness = FakeWitness(),
-                                                            .reservation = {},
-                                                            .priority = static_cast<Priority>(i % 3),
-                                                            .tenant = "",
-                                                            .request_id = "",
-                                                            .enqueue_time = Clock::Real().Now(),
-                                                            .expected_run = {}}))
-                    .ok());
-  }
+  for (int i = 0; i < kJobs; ++i) ASSERT_TRUE(queue.Push(RealJob(i)).ok());
   queue.Close();
   for (std::thread& worker : workers) worker.join();
 
   EXPECT_EQ(popped, kJobs);
+}
+
+// One job at a time, so that no later one could wake the worker that an earlier one left asleep; and
+// announcements that nothing follows, or too late.
+TEST(JobQueueThreadsTest, NoAnnouncementLosesAJob) {
+  JobQueue queue({.workers = 3, .aging = seconds(1)}, Clock::Real());
+  std::atomic<int> popped{0};
+  std::vector<std::thread> workers;
+  for (size_t w = 0; w < 3; ++w) {
+    workers.emplace_back([&, w] {
+      while (const JobPtr job = queue.Pop(w)) {
+        queue.Done(w);
+        ++popped;
+      }
+    });
+  }
+  for (int i = 0; i < 300; ++i) {
+    for (int announcements = i % 4; announcements > 0; --announcements) queue.Announce();
+    if (i % 5 != 0) std::this_thread::sleep_for(std::chrono::microseconds(i * 37 % 700));
+    ASSERT_TRUE(queue.Push(RealJob(i)).ok());
+    if (i == 200) {
+      EXPECT_TRUE(queue.RemoveWorker(0).empty()) << "two other devices are left";
+    }
+    ASSERT_TRUE(queue.WaitUntilIdle(Clock::Real().Now() + seconds(60))) << "job " << i;
+  }
+  queue.Close();
+  for (std::thread& worker : workers) worker.join();
+
+  EXPECT_EQ(popped, 300);
 }
 
 // Two workers of two devices, and a third that stands by for them.
