@@ -346,6 +346,7 @@ class LoadCommand final : public Command {
         std::move(spec),
         absl::string_view(reinterpret_cast<const char*>(witness.wtns.data()), witness.wtns.size()), options);
     LoadReply reply;
+    reply.answered = std::chrono::steady_clock::now();
     if (!result.ok()) {
       const absl::Status& status = result.status();
       const bool given_up = abandon && absl::IsDeadlineExceeded(status);

@@ -77,18 +77,19 @@ void SendAll(Schedule& schedule, const LoadStep& step, Clock::time_point start, 
   while (const auto request = schedule.Take()) {
     std::this_thread::sleep_until(request->intended);
     const Clock::time_point sent = Clock::now();
-    const LoadReply reply = send(request->kind, request->number);
-    const Clock::time_point answered = Clock::now();
+    LoadReply reply = send(request->kind, request->number);
+    if (reply.answered == Clock::time_point()) reply.answered = Clock::now();
     if (reply.kind == LoadReply::Kind::kProved) {
       proved.fetch_add(1, std::memory_order_relaxed);  // read for a status line only
-      const auto second = static_cast<size_t>(Seconds(answered - start));
+      const auto second = static_cast<size_t>(Seconds(reply.answered - start));
       if (seen.proved_by_second.size() <= second) seen.proved_by_second.resize(second + 1);
       ++seen.proved_by_second[second];
     }
     if (request->intended < counted_from) continue;
-    seen.kinds[request->kind].Add(reply, Seconds(answered - request->intended), Seconds(answered - sent));
+    seen.kinds[request->kind].Add(reply, Seconds(reply.answered - request->intended),
+                                  Seconds(reply.answered - sent));
     seen.first_counted = std::min(seen.first_counted, request->intended);
-    seen.last_answer = std::max(seen.last_answer, answered);
+    seen.last_answer = std::max(seen.last_answer, reply.answered);
   }
 }
 

@@ -43,7 +43,8 @@ struct LoadReply {
     kAbandoned,  // ended by the plan itself, before its answer
   };
   Kind kind = Kind::kFailed;
-  std::string reason = {};  // of a failure
+  std::chrono::steady_clock::time_point answered = {};  // if not told: when the sender returned
+  std::string reason = {};                              // of a failure
   double queue_wait_seconds = 0;
   std::vector<std::pair<std::string, double>> stages = {};  // name and seconds, as the service tells
 };
