@@ -422,6 +422,11 @@ TEST_F(JobsTest, AClientThatNeverReadsIsCutAndHoldsNothing) {
   item.mutable_request()->mutable_groth16()->set_wtns("an answer that can be given at once");
   ASSERT_TRUE(batch->Write(item));
 
+  // Both have ended, and not merely not begun.
+  for (const char* call : {R"(circuit="small",code="CANCELLED",method="ProverService/ProveStream")",
+                           R"(circuit="",code="CANCELLED",method="ProverService/ProveBatch")"}) {
+    EXPECT_TRUE(MetricBecomes(absl::StrCat("proofmill_requests_total{", call, "}"), 1)) << call;
+  }
   EXPECT_TRUE(MetricBecomes("proofmill_streams", 0));
   EXPECT_TRUE(MetricBecomes(kDepth, 0));
   EXPECT_TRUE(MetricBecomes("proofmill_queue_witness_bytes", 0)) << "neither has a witness in memory";
