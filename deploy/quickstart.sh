@@ -11,13 +11,12 @@ PROJECT_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "${PROJECT_ROOT}"
 . deploy/lib/steps.sh
 . deploy/lib/packages.sh
+. deploy/lib/build.sh
 . deploy/lib/server.sh
 
 BUILD_ROOT=${PROOFMILL_BUILD_ROOT:-${PROJECT_ROOT}/build}
 BUILD=${BUILD_ROOT}/release
 JOBS=${PROOFMILL_JOBS:-$(nproc)}
-# With ccache: lets a clone in another folder use what was compiled before.
-export CCACHE_BASEDIR=${CCACHE_BASEDIR:-${PROJECT_ROOT}} CCACHE_NOHASHDIR=1
 PROGRAM=${BUILD}/cli/proofmill
 CIRCUITS=deploy/examples/circuits
 CIRCUIT=epoch-key-lite
@@ -41,11 +40,7 @@ configure() {
   local arguments=()
   # Where the tests were configured before, they stay; otherwise what they need is not installed.
   if [[ ! -f ${BUILD}/CMakeCache.txt ]]; then arguments+=(-DPROOFMILL_TESTS=OFF); fi
-  cmake --preset release -B "${BUILD}" "${arguments[@]}" >"${WORK}/configure.log" 2>&1 || {
-    cat "${WORK}/configure.log" >&2
-    return 1
-  }
-  grep 'proofmill backends:' "${WORK}/configure.log"
+  configure_release "${BUILD}" "${WORK}/configure.log" "${arguments[@]}"
 }
 
 prove_over_grpc() {
@@ -67,7 +62,7 @@ install_packages build quickstart
 step_start "2/8 configure"
 configure
 step_start "3/8 build"
-cmake --build "${BUILD}" -j "${JOBS}" --target proofmill
+build_program "${BUILD}" "${JOBS}"
 step_start "4/8 start the service"
 server_start "${PROGRAM}" "${WORK}" --circuits "${CIRCUITS}" "${LISTEN[@]}"
 echo "process ${SERVER_PID}; proofs: ${SERVER_DATA}, administration: ${SERVER_ADMIN}, metrics: http://${SERVER_METRICS}/metrics"

@@ -6,12 +6,13 @@
 #   tests/fresh/run.sh quickstart    only the first; "tests" for only the second
 #   tests/fresh/run.sh --as_user     as an ordinary user who has sudo
 #
-# Needs root and mmdebstrap, and a Debian mirror. The root lives in a temporary folder (PROOFMILL_FRESH_PARENT, default /var/tmp)
+# tests/fresh/image.sh does the same with the steps of the image. Needs root and mmdebstrap, and a Debian mirror. The root lives in a temporary folder (PROOFMILL_FRESH_PARENT, default /var/tmp)
 # and is removed at the end; it runs in mount and process namespaces of its own, so that no mount and no process outlives it.
 # It shares this machine's network, ports included.
 set -Eeuo pipefail
 PROJECT_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 . "${PROJECT_ROOT}/deploy/lib/steps.sh"
+. "${PROJECT_ROOT}/tests/fresh/root.sh"
 
 QUICKSTART_SECONDS_MAX=600
 COMMANDS=()
@@ -25,45 +26,6 @@ for argument in "$@"; do
   esac
 done
 if [[ ${#COMMANDS[@]} -eq 0 ]]; then COMMANDS=(./deploy/quickstart.sh ./tests/run.sh); fi
-if [[ $(id -u) -ne 0 ]]; then echo "tests/fresh/run.sh needs root to make a root file system" >&2 && exit 2; fi
-if ! command -v mmdebstrap >/dev/null; then
-  echo "mmdebstrap is missing: apt-get install mmdebstrap" >&2
-  exit 2
-fi
-
-FRESH=$(mktemp -d "${PROOFMILL_FRESH_PARENT:-/var/tmp}/proofmill-fresh.XXXXXX")
-ROOT=${FRESH}/root
-cleanup() {
-  local status=$?
-  steps_report_failure "${status}"
-  rm -rf --one-file-system "${FRESH}"
-}
-trap cleanup EXIT
-
-# in_root COMMAND...: runs it inside, in the project's folder, with a clean environment.
-in_root() {
-  local environment=(PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 TERM=dumb
-    NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt)
-  local name
-  for name in http_proxy https_proxy no_proxy; do
-    if [[ -n ${!name:-} ]]; then environment+=("${name}=${!name}"); fi
-  done
-  unshare --mount --pid --fork --kill-child --mount-proc="${ROOT}/proc" \
-    chroot "${ROOT}" /usr/bin/env -i "${environment[@]}" bash -c 'cd /srv/proofmill && exec "$@"' bash "$@" </dev/null
-}
-
-# The machine's own apt sources stand for "a Debian mirror"; extra certificate authorities are this machine's, not the project's.
-make_root() {
-  mmdebstrap --quiet --variant=minbase --include=ca-certificates bookworm "${ROOT}"
-  mkdir -p "${ROOT}/usr/local/share/ca-certificates" "${ROOT}/srv"
-  find /usr/local/share/ca-certificates -name '*.crt' -exec cp {} "${ROOT}/usr/local/share/ca-certificates/" \;
-}
-
-clone_project() {
-  git clone --quiet --no-hardlinks "${PROJECT_ROOT}" "${ROOT}/srv/proofmill"
-  if [[ -d ${PROJECT_ROOT}/../shared ]]; then cp -r "${PROJECT_ROOT}/../shared" "${ROOT}/srv/shared"; fi
-  in_root update-ca-certificates >/dev/null 2>&1
-}
 
 make_user() {
   in_root bash -c 'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends sudo' >/dev/null
@@ -73,10 +35,13 @@ make_user() {
 for command in "${COMMANDS[@]}"; do
   grep -qxF "${command}" "${PROJECT_ROOT}/README.md" || { echo "README.md has no line \"${command}\"" >&2 && exit 1; }
 done
+ROOT=${FRESH}/root
 step_start "make a Debian 12 root"
-make_root
+make_root ca-certificates
+in_root update-ca-certificates >/dev/null 2>&1
 step_start "clone the project into it"
-clone_project
+clone_project /srv/proofmill
+IN_ROOT=/srv/proofmill
 if [[ ${AS_USER} -eq 1 ]]; then
   step_start "make an ordinary user with sudo"
   make_user
@@ -96,6 +61,6 @@ for command in "${COMMANDS[@]}"; do
   fi
 done
 step_finish
-if grep -q "${FRESH}" /proc/self/mounts; then echo "a mount was left under ${FRESH}" >&2 && exit 1; fi
+no_mount_is_left
 echo "fresh root: ${COMMANDS[*]} passed on $(nproc) cores"
 steps_table
