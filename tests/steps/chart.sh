@@ -1,7 +1,9 @@
 # The chart renders to objects that Kubernetes takes and that fit together, with settings that the service takes; the plain
 # manifests are its renderings. Each check is tested too: it rejects what is planted for it. No cluster is needed.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+. deploy/lib/packages.sh
 . tests/steps/deploy_tools.sh
+. tests/steps/prometheus_tools.sh
 
 WORK=${BUILD_ROOT}/chart
 TESTS=tests/deploy/chart
@@ -21,7 +23,7 @@ judge() { node "${TESTS}/check.mjs" "${WORK}/$1.yaml" "${@:2}" "${ELSEWHERE[@]}"
 
 # takes CASE [SETTING]: the service accepts the configuration of a rendering, with a line added to it.
 takes() {
-  node "${TESTS}/config_of.mjs" "${WORK}/$1.yaml" >"${WORK}/proofmill.yaml"
+  node "${TESTS}/part_of.mjs" "${WORK}/$1.yaml" config >"${WORK}/proofmill.yaml"
   echo "${2:-}" >>"${WORK}/proofmill.yaml"
   # There may be no GPU here; that the backend fits the pod is checked with the objects.
   local flags=(--backend cpu --circuits "${CIRCUITS}" --state_dir "${WORK}/state")
@@ -34,6 +36,18 @@ takes() {
 BAD_VALUES=(replicas=0 repicas=1 gpu.count=0 gpu.cuont=1 tls.existingSecret= circuits.existingClaim= circuits.hashes.a\\.zkey=12
   circuits.hashes.readme=0 config.listen=x config.lsten=x listenAddress=localhost drain.graceSeconds=soon
   autoscaling.enabled=true image.pullPolicy=Sometimes service.port=1)
+
+# rules_of FILE: how many rules promtool finds in it.
+rules_of() { "${PROMTOOL}" check rules "$1" | sed -nE 's/^ *SUCCESS: ([0-9]+) rules found$/\1/p'; }
+
+# Prometheus takes the rules of the chart, all of them, with links to the runbook that lead where the values say.
+has_all_rules() {
+  node "${TESTS}/part_of.mjs" "${WORK}/jobs.yaml" rules >"${WORK}/rules.yml"
+  local expected links
+  expected=$(rules_of deploy/prometheus/proofmill.rules.yml)
+  links=$(grep -c 'runbook_url: https://git.example/proofmill/blob/main/docs/runbook.md#' "${WORK}/rules.yml")
+  [[ ${expected} -gt 0 && $(rules_of "${WORK}/rules.yml") == "${expected}" && ${links} -eq $(grep -c 'alert:' "${WORK}/rules.yml") ]]
+}
 
 lint_refuses_a_broken_template() {
   rm -rf "${WORK}/broken"
@@ -82,6 +96,7 @@ for value in "${BAD_VALUES[@]}"; do
   check "chart: refuses ${value}" refuses "${HELM}" template proofmill deploy/chart --set "${value}"
 done
 check "chart: lint refuses a broken template" lint_refuses_a_broken_template
+check "chart: has the rules for Prometheus" has_all_rules
 check "chart: keys are checked by hash" bash "${TESTS}/check_keys_test.sh" "${WORK}/check-keys"
 check "manifests: are the renderings" deploy/kubernetes/render.sh --check
 check "manifests: the comparison finds a change" check_refuses_a_changed_manifest
