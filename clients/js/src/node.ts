@@ -1,0 +1,93 @@
+// The client for Node: gRPC over HTTP/2, with TLS and client certificates.
+
+import { readFile } from "node:fs/promises";
+import type { SecureClientSessionOptions } from "node:http2";
+import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
+import { authorization, Client, type CommonOptions } from "./client.js";
+import { DefaultClient } from "./default_client.js";
+
+export * from "./common.js";
+
+const DEFAULT_TARGET = "127.0.0.1:50051"; // of `proofmill serve`
+const RECEIVE_BYTES_MAX = 64 << 20; // a page of verification keys; witnesses only go out
+const KEEPALIVE_MS = 30_000; // the service refuses clients that ping more often than every 10 s
+const KEEPALIVE_TIMEOUT_MS = 20_000;
+
+/** TLS is on if any of these is given, or the target is an https URL. All contents are PEM. */
+export interface TlsOptions {
+  /** Roots that the server's certificate must lead to. Default: those of Node. */
+  ca?: string | Buffer;
+  /** This client's certificate and its key, for mutual TLS: both or neither. */
+  cert?: string | Buffer;
+  key?: string | Buffer;
+  /** The name that the server's certificate must carry, if it is not the host of the target. */
+  serverName?: string;
+}
+
+export interface ClientOptions extends CommonOptions {
+  /** "host:port", or a URL of http or https. Default: the environment's PROOFMILL_TARGET, else 127.0.0.1:50051. */
+  target?: string;
+  tls?: TlsOptions;
+  /** Sent as `authorization: Bearer KEY`, only over TLS or to a loopback address. Default: PROOFMILL_API_KEY, if set. */
+  apiKey?: string;
+}
+
+function toBaseUrl(target: string, tls: TlsOptions | undefined): string {
+  const text = /^https?:\/\//.test(target) ? target : `${tls === undefined ? "http" : "https"}://${target}`;
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch (cause) {
+    throw new TypeError(`target: expected an address such as 127.0.0.1:50051, got ${target}`, { cause });
+  }
+  if (tls !== undefined && url.protocol !== "https:") {
+    throw new TypeError(`target: expected https, since TLS options are given, got ${target}`);
+  }
+  return url.origin;
+}
+
+function toSessionOptions(tls: TlsOptions): SecureClientSessionOptions {
+  if ((tls.cert === undefined) !== (tls.key === undefined)) {
+    throw new TypeError("tls: expected a client certificate and its key, got only one of them");
+  }
+  const { ca, cert, key, serverName } = tls;
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  };
+}
+
+/** Makes a client; it connects when it is used. Throws a TypeError for options that cannot be used. */
+export function connect(options: ClientOptions = {}): Client {
+  const baseUrl = toBaseUrl(options.target ?? process.env["PROOFMILL_TARGET"] ?? DEFAULT_TARGET, options.tls);
+  const apiKey = options.apiKey ?? process.env["PROOFMILL_API_KEY"];
+  const keepalive = { pingIntervalMs: KEEPALIVE_MS, pingTimeoutMs: KEEPALIVE_TIMEOUT_MS };
+  const sessionManager = new Http2SessionManager(baseUrl, keepalive, toSessionOptions(options.tls ?? {}));
+  const transport = createGrpcTransport({
+    baseUrl,
+    sessionManager,
+    interceptors: apiKey === undefined ? [] : [authorization(apiKey, baseUrl)],
+    acceptCompression: [],
+    readMaxBytes: RECEIVE_BYTES_MAX,
+  });
+  return new Client(
+    {
+      transport,
+      streamsUp: true,
+      readFile: (name, signal) => readFile(name, signal === undefined ? {} : { signal }),
+      close: () => sessionManager.abort(),
+    },
+    options,
+  );
+}
+
+const standard = new DefaultClient<ClientOptions>(connect, {});
+
+/** Says where the functions of `groth16` go. Without, the environment says it: PROOFMILL_TARGET and PROOFMILL_API_KEY. */
+export function configure(options: ClientOptions): void {
+  standard.configure(options);
+}
+
+export const groth16 = standard.groth16;

@@ -1,0 +1,115 @@
+// The example page in headless Chromium, through the gateway, against the real service. Screenshots: build/page-*.png.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { after, before, beforeEach, afterEach, describe, test } from "node:test";
+import { chromium, type Browser, type Page } from "playwright-core";
+import * as snarkjs from "snarkjs";
+import { startGateway } from "../examples/gateway.mjs";
+import { startService, type Case, type Service } from "./service_process.js";
+
+const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+// Chromium looks for nothing outside; --no-sandbox lets root run it.
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const built = (name: string) => fileURLToPath(new URL(name, import.meta.url));
+
+let service: Service;
+let gateway: { url: string; close(): Promise<void> };
+let browser: Browser;
+let page: Page;
+let faults: string[];
+before(async () => {
+  service = await startService();
+  gateway = await startGateway({ target: `http://${service.target}`, folder: built("page") });
+  browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+});
+after(async () => {
+  await browser?.close();
+  await gateway?.close();
+  await service?.stop();
+  await (await snarkjs.curves.getCurveFromName("bn128")).terminate();
+});
+beforeEach(async () => {
+  page = await browser.newPage({ viewport: { width: 900, height: 1000 } });
+  faults = [];
+  page.on("pageerror", (error) => faults.push(error.message));
+  await page.goto(gateway.url);
+  await page.locator("#circuit option").first().waitFor({ state: "attached" });
+});
+afterEach(async () => {
+  await page.close();
+  assert.deepEqual(faults, []);
+});
+
+async function chooseWitness(circuit: string, witness: string): Promise<void> {
+  await page.selectOption("#circuit", circuit);
+  await page.setInputFiles("#witness", witness);
+}
+
+async function proveAndJudge(known: Case): Promise<{ steps: string[]; publicSignals: string[] }> {
+  await page.click("#prove");
+  await page.locator("#result, #error:not(:empty)").filter({ visible: true }).first().waitFor();
+  assert.equal(await page.textContent("#error"), "");
+  assert.equal(await page.textContent("#verdict"), "The proof holds: checked in this page.");
+  const { proof, publicSignals } = JSON.parse((await page.textContent("#result"))!);
+  assert.equal(await snarkjs.groth16.verify(await snarkjs.zKey.exportVerificationKey(known.key), publicSignals, proof), true);
+  return { steps: await page.locator("#steps li").allTextContents(), publicSignals };
+}
+
+describe("in Chromium", () => {
+  test("the page proves a witness, shows each step, and snarkjs accepts the proof", async () => {
+    const known = service.semaphore ?? service.bundled;
+    await chooseWitness(known.circuit, known.witness);
+    const { steps } = await proveAndJudge(known);
+
+    const size = readFileSync(known.witness).length;
+    assert(steps.includes(`Sending the witness: ${size} of ${size} bytes`), steps.join("; "));
+    assert(steps.some((step) => step.startsWith("Proving")), steps.join("; "));
+    assert.equal(await page.locator("#bar").evaluate((bar) => (bar as HTMLProgressElement).value), 1);
+    await page.screenshot({ path: built("page-proved.png"), fullPage: true });
+    console.log(`${known.circuit} in Chromium: snarkjs says OK; steps: ${steps.join("; ")}`);
+  });
+
+  test("the page computes a witness from inputs", async () => {
+    await page.selectOption("#circuit", "product");
+    await page.setInputFiles("#wasm", service.product.wasm!);
+    await page.fill("#input", JSON.stringify(service.product.input));
+    const { steps, publicSignals } = await proveAndJudge(service.product);
+
+    assert.equal(steps[0], "Computing the witness");
+    assert.deepEqual(publicSignals, ["30000000210"]);
+  });
+
+  test("a proof that is given up is given up at the service too", async () => {
+    await page.route("**/proofmill.v1.JobService/WatchJob", () => {}); // never answered
+    await chooseWitness("epoch-key-lite", service.bundled.witness);
+    const watching = page.waitForRequest("**/proofmill.v1.JobService/WatchJob");
+    await page.click("#prove");
+    await watching;
+    await page.screenshot({ path: built("page-proving.png"), fullPage: true });
+    const cancelling = page.waitForResponse("**/proofmill.v1.JobService/CancelJob");
+    await page.click("#cancel");
+
+    assert.equal((await cancelling).status(), 200);
+    await page.locator("#error:not(:empty)").waitFor();
+    assert.equal(await page.textContent("#phase"), "Not proved.");
+  });
+
+  test("a network that fails is tried again", async () => {
+    let failures = 2;
+    await page.route("**/proofmill.v1.JobService/CreateJob", (route) => (failures-- > 0 ? route.abort("connectionfailed") : route.continue()));
+    await chooseWitness("epoch-key-lite", service.bundled.witness);
+    const { steps } = await proveAndJudge(service.bundled);
+
+    assert.equal(steps.filter((step) => step.startsWith("Waiting to try again")).length, 2, steps.join("; "));
+  });
+
+  test("a refusal is shown with its reason", async () => {
+    await chooseWitness("product", service.bundled.witness);
+    await page.click("#prove");
+    await page.locator("#error:not(:empty)").waitFor();
+
+    assert.match((await page.textContent("#error"))!, /^WitnessError WITNESS_LENGTH: /);
+  });
+});
