@@ -1,4 +1,4 @@
-# Installs the pinned npm packages of tests/package-lock.json: snarkjs and buf.
+# Installs the pinned npm packages of tests/package-lock.json: snarkjs, buf, the Solidity compiler and an Ethereum virtual machine.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 # Nothing to do when the installed tree is that of this lock file.
