@@ -32,6 +32,20 @@ __device__ __forceinline__ uint32_t Reduce(uint64_t x) {
 }
 __device__ __forceinline__ uint32_t Mul(uint32_t a, uint32_t b) { return Reduce(uint64_t{a} * b); }
 
+// The same for factors between -p and p, whose product may be of either sign: two operations less, as nothing
+// is brought into range.
+__device__ __forceinline__ int32_t MulSigned(int32_t a, int32_t b) {
+  const int64_t product = int64_t{a} * b;
+  const uint32_t quotient = static_cast<uint32_t>(product) * kBabyBearPInverse;
+  return static_cast<int32_t>(product >> 32) -
+         __mulhi(static_cast<int32_t>(quotient), static_cast<int32_t>(kP));
+}
+// Brings a number between -p and p into range.
+__device__ __forceinline__ uint32_t FromSigned(int32_t x) {
+  const auto word = static_cast<uint32_t>(x);
+  return min(word, word + kP);
+}
+
 // Brings a sum below 2p * 2^32 below p * 2^32.
 __device__ __forceinline__ uint64_t Shorten(uint64_t x) {
   const auto high = static_cast<uint32_t>(x >> 32);

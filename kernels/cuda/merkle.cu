@@ -8,13 +8,21 @@ namespace proofmill::kernels {
 namespace {
 
 using device::Constants;
+using device::kQuad;
 using device::kRate;
 using device::kWidth;
 using device::Permute;
+using device::QuadTable;
 using device::ReverseBits;
 
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kDigest = 8;
+
+// Up to here one state in four lanes is over sooner. A permutation in one thread takes 178 instructions of a
+// warp, one in four lanes 320 (counted in the machine code), but needs a quarter of the states to keep a
+// device busy.
+constexpr uint32_t kQuadLog2HeightMax = 15;
+constexpr uint32_t kQuadNodesMax = 1u << 15;
 
 __device__ __forceinline__ void StoreDigest(uint32_t* tree, uint64_t i, const uint32_t (&s)[kWidth]) {
   auto* const out = reinterpret_cast<uint4*>(tree + i * kDigest);
@@ -102,30 +110,102 @@ __global__ void __launch_bounds__(kThreads) Nodes(const __grid_constant__ Consta
   if (i < count) HashNode(constants, below, above, i);
 }
 
-// `levels` layers above the 2 * count digests at `below`, one after the other, where there are too few nodes
-// to keep the device busy: half a warp a node, which is over sooner. A block computes the part of each layer
-// that is over its own part of the first.
+// The sponge over the row at `place`, in four lanes; the words of a block are in the first two.
+__device__ __forceinline__ void QuadHashRow(const QuadTable& table, const DeviceMatrix& matrix,
+                                            uint64_t place, uint32_t (&s)[kQuad]) {
+  const uint32_t first = threadIdx.x % kQuad * kQuad;
+  uint32_t next[kQuad];
+  const auto is_input = [&](uint32_t from, uint32_t j) {
+    return first < kRate && from + first + j < matrix.width;
+  };
+  const auto load = [&](uint32_t from) {
+#pragma unroll
+    for (uint32_t j = 0; j < kQuad; ++j) {
+      if (is_input(from, j))
+        next[j] = __ldg(matrix.data + (uint64_t{from + first + j} << matrix.log2_height) + place);
+    }
+  };
+#pragma unroll
+  for (uint32_t j = 0; j < kQuad; ++j) s[j] = 0;
+  load(0);
+  for (uint32_t from = 0; from < matrix.width; from += kRate) {
+#pragma unroll
+    for (uint32_t j = 0; j < kQuad; ++j) {
+      if (is_input(from, j)) s[j] = next[j];
+    }
+    load(from + kRate);
+    device::QuadPermute(table, s);
+  }
+}
+
+// As LeafPairs, with a row in four lanes: the first half of a block hashes left rows and then their nodes,
+// the other half the siblings of its rows. 3 KiB of shared memory.
+constexpr uint32_t kQuadThreads = 256;
+constexpr uint32_t kQuadPairs = kQuadThreads / kQuad / 2;
+__global__ void __launch_bounds__(kQuadThreads)
+    QuadLeafPairs(const __grid_constant__ Constants constants, DeviceMatrix matrix, uint32_t* tree) {
+  __shared__ QuadTable table;
+  __shared__ uint4 digests[2][kQuadPairs][2];
+  device::FillQuadTable(constants, table);
+  const uint32_t half = 1u << (matrix.log2_height - 1);
+  const uint32_t lane = threadIdx.x % kQuad, quad = threadIdx.x / kQuad;
+  const uint32_t pair = quad % kQuadPairs, side = quad / kQuadPairs;
+  const uint32_t p = blockIdx.x * kQuadPairs + pair, place = min(p, half - 1) + side * half;
+  const uint64_t leaf = ReverseBits(place, matrix.log2_height);
+  auto* const out = reinterpret_cast<uint4*>(tree);
+  uint32_t s[kQuad];
+  QuadHashRow(table, matrix, place, s);
+  if (lane < 2) {
+    digests[side][pair][lane] = {s[0], s[1], s[2], s[3]};
+    if (p < half) out[leaf * 2 + lane] = {s[0], s[1], s[2], s[3]};
+  }
+  __syncthreads();
+  if (side != 0) return;
+  const uint4 words = digests[lane / 2][pair][lane % 2];
+  s[0] = words.x;
+  s[1] = words.y;
+  s[2] = words.z;
+  s[3] = words.w;
+  device::QuadPermute(table, s);
+  if (lane < 2 && p < half)
+    out[(uint64_t{2} << matrix.log2_height) + leaf / 2 * 2 + lane] = {s[0], s[1], s[2], s[3]};
+}
+
+// `levels` layers above the 2 * count digests at `below`, one after the other, a node in four lanes. A block
+// computes the part of each layer that is over its own part of the first; digests go from layer to layer in
+// shared memory, 8.5 KiB.
 constexpr uint32_t kTopThreads = 512;
-constexpr uint32_t kTopNodes = kTopThreads / kWidth;
-constexpr uint32_t kTopLevels = 6;
+constexpr uint32_t kTopNodes = kTopThreads / kQuad;
+constexpr uint32_t kTopLevels = 8;
 static_assert(kTopNodes == 1u << (kTopLevels - 1));
 __global__ void __launch_bounds__(kTopThreads)
     TopNodes(const __grid_constant__ Constants constants, uint32_t* below, uint32_t count, uint32_t levels) {
-  const uint32_t lane = threadIdx.x % kWidth, node = threadIdx.x / kWidth;
-  const uint32_t first_of_warp = threadIdx.x / 32 * 2;
+  __shared__ QuadTable table;
+  __shared__ uint4 digests[2 * kTopNodes][2];
+  device::FillQuadTable(constants, table);
+  const uint32_t lane = threadIdx.x % kQuad, node = threadIdx.x / kQuad;
+  const uint32_t first_of_warp = threadIdx.x / 32 * (32 / kQuad);
   uint32_t first = blockIdx.x * kTopNodes, here = min(kTopNodes, count - first);
-  for (uint32_t level = 0; level < levels; ++level) {
-    uint32_t* const above = below + uint64_t{count} * 2 * kDigest;
+  auto* above = reinterpret_cast<uint4*>(below) + uint64_t{count} * 4;
+  uint4(*held)[2] = digests;  // the digests of the layer at work
+  uint4 words = reinterpret_cast<const uint4*>(below)[(first + min(node, here - 1)) * uint64_t{kQuad} + lane];
+  for (uint32_t level = 0;;) {
     if (first_of_warp < here) {
-      const uint64_t i = first + min(node, here - 1);
-      const uint32_t word = device::WarpPermute(constants, below[i * kWidth + lane]);
-      if (node < here && lane < kDigest) above[i * kDigest + lane] = word;
+      uint32_t s[kQuad] = {words.x, words.y, words.z, words.w};
+      device::QuadPermute(table, s);
+      if (node < here && lane < 2) {
+        held[node][lane] = {s[0], s[1], s[2], s[3]};
+        above[uint64_t{first + node} * 2 + lane] = {s[0], s[1], s[2], s[3]};
+      }
     }
+    if (++level == levels) return;
     __syncthreads();
-    below = above;
+    above += uint64_t{count} * 2;
     count /= 2;
     first /= 2;
     here /= 2;
+    if (first_of_warp < here) words = held[2 * min(node, here - 1) + lane / 2][lane % 2];
+    held += 2 * here;
   }
 }
 
@@ -160,6 +240,20 @@ __global__ void __launch_bounds__(kThreads) Permutations(const __grid_constant__
   for (int j = 0; j < kWidth; ++j) states[uint64_t{i} * kWidth + j] = s[j];
 }
 
+__global__ void __launch_bounds__(kQuadThreads)
+    QuadPermutations(const __grid_constant__ Constants constants, uint32_t* states, uint32_t count,
+                     uint32_t times) {
+  __shared__ QuadTable table;
+  device::FillQuadTable(constants, table);
+  const uint32_t i = blockIdx.x * (kQuadThreads / kQuad) + threadIdx.x / kQuad;
+  auto* const words =
+      reinterpret_cast<uint4*>(states) + uint64_t{min(i, count - 1)} * kQuad + threadIdx.x % kQuad;
+  uint32_t s[kQuad] = {words->x, words->y, words->z, words->w};
+#pragma unroll 1
+  for (uint32_t t = 0; t < times; ++t) device::QuadPermute(table, s);
+  if (i < count) *words = {s[0], s[1], s[2], s[3]};
+}
+
 uint32_t Blocks(uint64_t n) { return static_cast<uint32_t>((n + kThreads - 1) / kThreads); }
 
 // The layers above one of 2 * count digests, as long as they have more than `count_min` nodes. Returns the
@@ -191,10 +285,13 @@ cudaError_t LaunchMerkleTree(const Poseidon2Constants<16>& constants, const Devi
                              uint32_t* tree, cudaStream_t stream) {
   if (matrix.log2_height == 0) return LaunchMerkleTreeUnfused(constants, matrix, tree, stream);
   const uint32_t half = 1u << (matrix.log2_height - 1);
-  LeafPairs<<<Blocks(half), kThreads, 0, stream>>>(constants, matrix, tree);
-  constexpr uint32_t kFewNodes = 1u << 12;
+  if (matrix.log2_height <= kQuadLog2HeightMax) {
+    QuadLeafPairs<<<(half + kQuadPairs - 1) / kQuadPairs, kQuadThreads, 0, stream>>>(constants, matrix, tree);
+  } else {
+    LeafPairs<<<Blocks(half), kThreads, 0, stream>>>(constants, matrix, tree);
+  }
   uint32_t* below = tree + (uint64_t{kDigest} << matrix.log2_height);
-  const uint32_t left = LaunchWideLayers(constants, half / 2, kFewNodes, below, stream);
+  const uint32_t left = LaunchWideLayers(constants, half / 2, kQuadNodesMax, below, stream);
   LaunchTopLayers(constants, left, below, stream);
   return cudaGetLastError();
 }
@@ -218,6 +315,15 @@ cudaError_t LaunchPermutations(const Poseidon2Constants<16>& constants, uint32_t
                                uint32_t times, cudaStream_t stream) {
   if (count == 0) return cudaSuccess;
   Permutations<<<Blocks(count), kThreads, 0, stream>>>(constants, states, count, times);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchQuadPermutations(const Poseidon2Constants<16>& constants, uint32_t* states, uint32_t count,
+                                   uint32_t times, cudaStream_t stream) {
+  if (count == 0) return cudaSuccess;
+  constexpr uint32_t kStates = kQuadThreads / kQuad;
+  QuadPermutations<<<(count + kStates - 1) / kStates, kQuadThreads, 0, stream>>>(constants, states, count,
+                                                                                 times);
   return cudaGetLastError();
 }
 

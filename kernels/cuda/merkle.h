@@ -28,8 +28,8 @@ struct DeviceMatrix {
 constexpr size_t MerkleTreeWords(uint32_t log2_height) { return 8 * ((size_t{2} << log2_height) - 1); }
 constexpr size_t MerkleRootPlace(uint32_t log2_height) { return MerkleTreeWords(log2_height) - 8; }
 
-// Fills the tree. A thread hashes two sibling rows, half a column apart, and their node; small layers share
-// launches.
+// Fills the tree. Where there are many rows a thread hashes two siblings, half a column apart, and their
+// node; fewer rows and nodes are spread over four lanes each, and small layers share launches.
 cudaError_t LaunchMerkleTree(const Poseidon2Constants<16>& constants, const DeviceMatrix& matrix,
                              uint32_t* tree, cudaStream_t stream);
 // The same with a launch for the leaves and one for each layer: what the fusion is measured against.
@@ -44,6 +44,9 @@ cudaError_t LaunchOpenings(const DeviceMatrix& matrix, const uint32_t* tree, con
 // Permutes `count` states of 16 words, side by side, `times` times: the rate of the permutation itself.
 cudaError_t LaunchPermutations(const Poseidon2Constants<16>& constants, uint32_t* states, uint32_t count,
                                uint32_t times, cudaStream_t stream);
+// The same with each state in four lanes, aligned to 16 bytes.
+cudaError_t LaunchQuadPermutations(const Poseidon2Constants<16>& constants, uint32_t* states, uint32_t count,
+                                   uint32_t times, cudaStream_t stream);
 
 }  // namespace proofmill::kernels
 

@@ -1,5 +1,5 @@
-// Poseidon2 of width 16 on a device (kernels/field/poseidon2.h): one state a thread, or one word a lane where
-// a single permutation must be over soon. Device code only.
+// Poseidon2 of width 16 on a device (kernels/field/poseidon2.h): one state a thread, or one in four lanes
+// where there are too few states to fill the device, or a single one must be over soon. Device code only.
 
 #ifndef PROOFMILL_KERNELS_CUDA_POSEIDON2_CUH_
 #define PROOFMILL_KERNELS_CUDA_POSEIDON2_CUH_
@@ -17,20 +17,24 @@ inline constexpr int kPartialRounds = kPoseidon2PartialRounds<kWidth>;
 using Constants = Poseidon2Constants<kWidth>;
 
 __device__ __forceinline__ uint32_t SBox(uint32_t x) {
-  const uint32_t square = Mul(x, x);
-  return Mul(Mul(square, square), Mul(square, x));
+  const auto base = static_cast<int32_t>(x);
+  const int32_t square = MulSigned(base, base);
+  return FromSigned(MulSigned(MulSigned(square, square), MulSigned(square, base)));
+}
+
+// Four words times the matrix with rows 2 3 1 1, 1 2 3 1, 1 1 2 3, 3 1 1 2.
+__device__ __forceinline__ void MixFour(uint32_t& a, uint32_t& b, uint32_t& c, uint32_t& d) {
+  const uint32_t ab = Add(a, b), cd = Add(c, d), all = Add(ab, cd);
+  const uint32_t all_b = Add(all, b), all_d = Add(all, d);
+  d = Add(all_d, Double(a));
+  b = Add(all_b, Double(c));
+  a = Add(all_b, ab);
+  c = Add(all_d, cd);
 }
 
 __device__ __forceinline__ void ExternalLayer(uint32_t (&s)[kWidth]) {
 #pragma unroll
-  for (int b = 0; b < kWidth; b += 4) {
-    const uint32_t s01 = Add(s[b], s[b + 1]), s23 = Add(s[b + 2], s[b + 3]), all = Add(s01, s23);
-    const uint32_t all1 = Add(all, s[b + 1]), all3 = Add(all, s[b + 3]);
-    s[b + 3] = Add(all3, Double(s[b]));
-    s[b + 1] = Add(all1, Double(s[b + 2]));
-    s[b] = Add(all1, s01);
-    s[b + 2] = Add(all3, s23);
-  }
+  for (int b = 0; b < kWidth; b += 4) MixFour(s[b], s[b + 1], s[b + 2], s[b + 3]);
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const uint32_t column = Add(Add(s[i], s[i + 4]), Add(s[i + 8], s[i + 12]));
@@ -80,43 +84,82 @@ __device__ __forceinline__ void Permute(const Constants& constants, uint32_t (&s
   for (int r = 0; r < kPoseidon2HalfRounds; ++r) FullRound(constants.terminal[r], s);
 }
 
-// The same with word l of a state in lane l of each half of a warp; all lanes call it.
+// The same with words 4q .. 4q + 3 of a state in lane q of each four lanes. A permutation is over in a
+// fraction of the time: four S-boxes of a full round are at work at once in a lane, and a partial round takes
+// little longer than its S-box. All lanes of the warp call everything here.
 inline constexpr unsigned kAllLanes = 0xffffffffu;
-__device__ __forceinline__ uint32_t WarpExternalLayer(uint32_t word, int lane) {
-  const uint32_t next = __shfl_sync(kAllLanes, word, (lane & ~3) | ((lane + 1) & 3), kWidth);
-  uint32_t all = Add(word, __shfl_xor_sync(kAllLanes, word, 1));
-  all = Add(all, __shfl_xor_sync(kAllLanes, all, 2));
-  word = Add(Add(all, word), Double(next));  // rows 2 3 1 1, 1 2 3 1, ..
-  uint32_t column = Add(word, __shfl_xor_sync(kAllLanes, word, 4));
-  column = Add(column, __shfl_xor_sync(kAllLanes, column, 8));
-  return Add(word, column);
+inline constexpr int kQuad = 4;  // lanes, and words of a state in each
+
+// The constants in shared memory, from where the lanes read different words at once.
+struct QuadTable {
+  uint4 full[2 * kPoseidon2HalfRounds][kQuad];
+  uint32_t partial[kPartialRounds];
+};
+// All threads of the block call it; ends with a barrier.
+__device__ __forceinline__ void FillQuadTable(const Constants& constants, QuadTable& table) {
+  auto* const words = reinterpret_cast<uint32_t*>(table.full);
+  constexpr uint32_t kWords = kPoseidon2HalfRounds * kWidth;
+  static_assert(kPartialRounds <= kWords);
+  for (uint32_t i = threadIdx.x; i < kWords; i += blockDim.x) {
+    words[i] = constants.initial[i / kWidth][i % kWidth].montgomery();
+    words[kWords + i] = constants.terminal[i / kWidth][i % kWidth].montgomery();
+    if (i < kPartialRounds) table.partial[i] = constants.partial[i].montgomery();
+  }
+  __syncthreads();
 }
 
-__device__ inline uint32_t WarpPermute(const Constants& constants, uint32_t word) {
-  constexpr internal::DiagonalTable<kWidth> kDiagonal = internal::MakeDiagonal<kWidth>();
-  const int lane = static_cast<int>(threadIdx.x % kWidth);
-  uint32_t diagonal = 0;
+__device__ __forceinline__ uint32_t QuadSum(uint32_t x) {
+  x = Add(x, __shfl_xor_sync(kAllLanes, x, 1));
+  return Add(x, __shfl_xor_sync(kAllLanes, x, 2));
+}
+__device__ __forceinline__ void QuadExternalLayer(uint32_t (&s)[kQuad]) {
+  MixFour(s[0], s[1], s[2], s[3]);
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) diagonal = lane == i ? kDiagonal.d[i].montgomery() : diagonal;
-  word = WarpExternalLayer(word, lane);
+  for (int i = 0; i < kQuad; ++i) s[i] = Add(s[i], QuadSum(s[i]));
+}
+__device__ __forceinline__ void QuadFullRounds(const uint4 (*rounds)[kQuad], uint32_t (&s)[kQuad]) {
+  const uint32_t lane = threadIdx.x % kQuad;
+  uint4 constants = rounds[0][lane];
 #pragma unroll 1
   for (int r = 0; r < kPoseidon2HalfRounds; ++r) {
-    word = WarpExternalLayer(SBox(Add(word, constants.initial[r][lane].montgomery())), lane);
+    // The next ones arrive meanwhile; those of the last round again, after it.
+    const uint4 next = rounds[min(r + 1, kPoseidon2HalfRounds - 1)][lane];
+    s[0] = SBox(Add(s[0], constants.x));
+    s[1] = SBox(Add(s[1], constants.y));
+    s[2] = SBox(Add(s[2], constants.z));
+    s[3] = SBox(Add(s[3], constants.w));
+    QuadExternalLayer(s);
+    constants = next;
   }
+}
+// With d_0 = -2, word 0 becomes the sum of the others minus its S-box: the next S-box waits for no shuffle of
+// this one. The others wait for one, and their sum is at work while the next S-box is.
+__device__ __forceinline__ void QuadPartialRounds(const QuadTable& table, uint32_t (&s)[kQuad]) {
+  constexpr internal::DiagonalTable<kWidth> kDiagonal = internal::MakeDiagonal<kWidth>();
+  const int lane = static_cast<int>(threadIdx.x % kQuad);
+  uint32_t diagonal[kQuad] = {};
+#pragma unroll
+  for (int i = 0; i < kWidth; ++i)
+    diagonal[i % kQuad] = lane == i / kQuad ? kDiagonal.d[i].montgomery() : diagonal[i % kQuad];
+  uint32_t constant = table.partial[0];
 #pragma unroll 1
   for (int r = 0; r < kPartialRounds; ++r) {
-    uint32_t rest = lane == 0 ? 0 : word;
-    const uint32_t first = SBox(Add(word, constants.partial[r].montgomery()));
+    const uint32_t next = table.partial[min(r + 1, kPartialRounds - 1)];
+    const uint32_t first = SBox(Add(s[0], constant));
+    const uint32_t rest = QuadSum(Add(Add(s[1], s[2]), lane == 0 ? s[3] : Add(s[3], s[0])));
+    const uint32_t from_first = __shfl_sync(kAllLanes, first, 0, kQuad);
+    const uint32_t own = Add(Add(rest, Mul(s[0], diagonal[0])), from_first);
+    s[0] = lane == 0 ? Sub(rest, first) : own;
 #pragma unroll
-    for (int half = kWidth / 2; half > 0; half /= 2) rest = Add(rest, __shfl_xor_sync(kAllLanes, rest, half));
-    const uint32_t sum = Add(rest, __shfl_sync(kAllLanes, first, 0, kWidth));
-    word = Add(sum, Mul(lane == 0 ? first : word, diagonal));
+    for (int i = 1; i < kQuad; ++i) s[i] = Add(Add(rest, Mul(s[i], diagonal[i])), from_first);
+    constant = next;
   }
-#pragma unroll 1
-  for (int r = 0; r < kPoseidon2HalfRounds; ++r) {
-    word = WarpExternalLayer(SBox(Add(word, constants.terminal[r][lane].montgomery())), lane);
-  }
-  return word;
+}
+__device__ __forceinline__ void QuadPermute(const QuadTable& table, uint32_t (&s)[kQuad]) {
+  QuadExternalLayer(s);
+  QuadFullRounds(table.full, s);
+  QuadPartialRounds(table, s);
+  QuadFullRounds(table.full + kPoseidon2HalfRounds, s);
 }
 
 }  // namespace proofmill::kernels::device

@@ -9,56 +9,72 @@ namespace {
 using device::Add;
 using device::Constants;
 using device::Ext;
+using device::kQuad;
 using device::kRate;
-using device::kWidth;
 using device::LoadExt;
 using device::Mul;
+using device::QuadTable;
 using device::StoreExt;
 
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kIndexBitsMax = 20;  // as engine/whir/transcript.cc has it
 
-// The sponge in one warp: lanes l and l + 16 hold word l. All lanes call everything, with the same arguments.
+// Not inlined where it is called, as a kernel calls it in many places; words go by value, in registers.
+__device__ __noinline__ uint4 Permuted(const QuadTable& table, uint4 words) {
+  uint32_t s[kQuad] = {words.x, words.y, words.z, words.w};
+  device::QuadPermute(table, s);
+  return {s[0], s[1], s[2], s[3]};
+}
+
+// The sponge in one warp: each four lanes hold all of it, words 4q .. 4q + 3 in lane q of them. All lanes
+// call everything, with the same arguments.
 class WarpSponge {
  public:
-  __device__ WarpSponge(const Constants& constants, DeviceSponge* memory)
-      : constants_(constants),
+  __device__ __forceinline__ WarpSponge(const QuadTable& table, DeviceSponge* memory)
+      : table_(table),
         memory_(memory),
-        lane_(threadIdx.x % kWidth),
-        word_(memory->state[lane_]),
+        lane_(threadIdx.x % kQuad),
         inputs_(memory->input_count),
         outputs_(memory->output_count),
-        failed_(memory->failed) {}
+        failed_(memory->failed) {
+#pragma unroll
+    for (uint32_t i = 0; i < kQuad; ++i) s_[i] = memory->state[lane_ * kQuad + i];
+    Offer();
+  }
 
-  __device__ void Save() {
+  __device__ __forceinline__ void Save() {
     __syncwarp();
-    memory_->state[lane_] = word_;
+#pragma unroll
+    for (uint32_t i = 0; i < kQuad; ++i) memory_->state[lane_ * kQuad + i] = s_[i];
     memory_->input_count = inputs_;
     memory_->output_count = outputs_;
     memory_->failed = failed_;
   }
 
-  __device__ void Observe(uint32_t x) {
-    if (lane_ == inputs_) word_ = x;
+  __device__ __forceinline__ void Observe(uint32_t x) {
+#pragma unroll
+    for (uint32_t i = 0; i < kQuad; ++i) s_[i] = lane_ * kQuad + i == inputs_ ? x : s_[i];
     outputs_ = 0;
     if (++inputs_ == kRate) Duplex();
   }
-  __device__ uint32_t Sample() {
+  __device__ __forceinline__ uint32_t Sample() {
     if (inputs_ > 0 || outputs_ == 0) Duplex();
     --outputs_;
-    return __shfl_sync(device::kAllLanes, word_, static_cast<int>(outputs_));
+    // In lane q of the four lanes i the word on offer is 4q + i.
+    return __shfl_sync(device::kAllLanes, offered_,
+                       static_cast<int>(outputs_ % kQuad * kQuad + outputs_ / kQuad));
   }
   template <int kD>
-  __device__ Ext<kD> SampleExt() {
+  __device__ __forceinline__ Ext<kD> SampleExt() {
     Ext<kD> out;
 #pragma unroll
     for (int i = 0; i < kD; ++i) out.c[i] = Sample();
     return out;
   }
-  __device__ uint32_t SampleBits(uint32_t bits) {
+  __device__ __forceinline__ uint32_t SampleBits(uint32_t bits) {
     return static_cast<uint32_t>(device::Reduce(Sample()) & ((uint64_t{1} << bits) - 1));
   }
-  __device__ void TakeNonce(const NonceStep& step) {
+  __device__ __forceinline__ void TakeNonce(const NonceStep& step) {
     const uint32_t nonce = step.found->nonce;
     if (nonce == kNoDeviceNonce) failed_ = 1;
     const uint32_t word = nonce == kNoDeviceNonce ? 0 : Mul(nonce, kBabyBearR2);
@@ -68,25 +84,46 @@ class WarpSponge {
   }
 
  private:
-  __device__ __noinline__ void Duplex() {
-    word_ = device::WarpPermute(constants_, word_);
+  __device__ __forceinline__ void Duplex() {
+    const uint4 words = Permuted(table_, {s_[0], s_[1], s_[2], s_[3]});
+    s_[0] = words.x;
+    s_[1] = words.y;
+    s_[2] = words.z;
+    s_[3] = words.w;
+    Offer();
     inputs_ = 0;
     outputs_ = kRate;
   }
+  // Chooses the word that this lane has for Sample().
+  __device__ __forceinline__ void Offer() {
+    const uint32_t quad = threadIdx.x / kQuad;
+    offered_ = s_[0];
+#pragma unroll
+    for (uint32_t i = 1; i < kQuad; ++i) offered_ = quad % kQuad == i ? s_[i] : offered_;
+  }
 
-  const Constants& constants_;
+  const QuadTable& table_;
   DeviceSponge* const memory_;
   const uint32_t lane_;
-  uint32_t word_, inputs_, outputs_, failed_;
+  uint32_t s_[kQuad];
+  uint32_t offered_;
+  uint32_t inputs_, outputs_, failed_;
 };
 
 template <int kD>
 __global__ void __launch_bounds__(32)
     ObserveWords(const __grid_constant__ Constants constants, DeviceSponge* memory, const uint32_t* words,
                  uint32_t count, uint32_t* copy, uint32_t* point, uint32_t n) {
-  WarpSponge sponge(constants, memory);
-  for (uint32_t i = threadIdx.x; i < count; i += 32) copy[i] = words[i];
-  for (uint32_t i = 0; i < count; ++i) sponge.Observe(words[i]);
+  __shared__ QuadTable table;
+  device::FillQuadTable(constants, table);
+  WarpSponge sponge(table, memory);
+  for (uint32_t first = 0; first < count; first += 32) {  // one access for 32 words
+    const uint32_t i = first + threadIdx.x, here = min(count - first, 32u);
+    const uint32_t mine = words[min(i, count - 1)];
+    if (i < count) copy[i] = mine;
+    for (uint32_t j = 0; j < here; ++j)
+      sponge.Observe(__shfl_sync(device::kAllLanes, mine, static_cast<int>(j)));
+  }
   if (point != nullptr) {
     Ext<kD> z = sponge.SampleExt<kD>();
     for (uint32_t i = n; i-- > 0; z = z * z) {
@@ -121,6 +158,8 @@ template <int kD>
 __global__ void __launch_bounds__(kThreads)
     ObserveRound(const __grid_constant__ Constants constants, DeviceSponge* memory,
                  const __grid_constant__ SumcheckStep<kD> step) {
+  __shared__ QuadTable table;
+  device::FillQuadTable(constants, table);
   uint32_t words[2 * kD] = {};
   for (uint32_t i = threadIdx.x; i < step.partial_count; i += kThreads) {
 #pragma unroll
@@ -128,7 +167,7 @@ __global__ void __launch_bounds__(kThreads)
   }
   device::BlockSum<kThreads>(words);
   if (threadIdx.x >= 32) return;
-  WarpSponge sponge(constants, memory);
+  WarpSponge sponge(table, memory);
 #pragma unroll
   for (int k = 0; k < 2 * kD; ++k) {
     if (threadIdx.x == 0) step.evaluations[k] = words[k];
@@ -143,7 +182,9 @@ template <int kD>
 __global__ void __launch_bounds__(32)
     ChallengeRound(const __grid_constant__ Constants constants, DeviceSponge* memory,
                    const __grid_constant__ SumcheckStep<kD> step) {
-  WarpSponge sponge(constants, memory);
+  __shared__ QuadTable table;
+  device::FillQuadTable(constants, table);
+  WarpSponge sponge(table, memory);
   sponge.TakeNonce(step.pow);
   Challenge(sponge, step);
   sponge.Save();
@@ -167,11 +208,13 @@ __device__ void DrawPositions(WarpSponge& sponge, const QueryStep& step, uint32_
 __global__ void __launch_bounds__(kThreads)
     DrawQueries(const __grid_constant__ Constants constants, DeviceSponge* memory,
                 const __grid_constant__ QueryStep step) {
+  __shared__ QuadTable table;
   __shared__ uint32_t distinct;
+  device::FillQuadTable(constants, table);
   uint32_t* const drawn = step.scratch;
   uint32_t* const is_first = step.scratch + step.queries;
   if (threadIdx.x < 32) {
-    WarpSponge sponge(constants, memory);
+    WarpSponge sponge(table, memory);
     if (step.pow.found != nullptr) sponge.TakeNonce(step.pow);
     if (step.checkpoint) sponge.Sample();
     DrawPositions(sponge, step, drawn);
@@ -200,9 +243,11 @@ template <int kD>
 __global__ void __launch_bounds__(kThreads)
     CombineTerms(const __grid_constant__ Constants constants, DeviceSponge* memory,
                  const __grid_constant__ CombineStep step) {
+  __shared__ QuadTable table;
   __shared__ uint32_t shared_gamma[kD];
+  device::FillQuadTable(constants, table);
   if (threadIdx.x < 32) {
-    WarpSponge sponge(constants, memory);
+    WarpSponge sponge(table, memory);
     const Ext<kD> sampled = sponge.SampleExt<kD>();
     if (threadIdx.x == 0) StoreExt(shared_gamma, sampled);
     sponge.Save();

@@ -50,9 +50,11 @@ TEST_F(CudaWhirTest, PermutationsAreThoseOfTheHost) {
     const auto& constants = Poseidon2Width16(set);
     SmallRng rng(1);
     std::vector<uint32_t> states = RandomWords(rng, 16 * kStates);
-    const DeviceVector<uint32_t> device(states);
+    const DeviceVector<uint32_t> device(states), quads(states);
     ASSERT_EQ(LaunchPermutations(constants, device.data(), kStates, kTimes, nullptr), cudaSuccess);
+    ASSERT_EQ(LaunchQuadPermutations(constants, quads.data(), kStates, kTimes, nullptr), cudaSuccess);
     const std::vector<uint32_t> got = device.Download();
+    ASSERT_EQ(quads.Download(), got);
     for (uint32_t i = 0; i < kStates; ++i) {
       std::array<BabyBear, 16> s;
       for (size_t j = 0; j < 16; ++j) s[j] = BabyBear::FromMontgomery(states[16 * i + j]);
@@ -95,9 +97,9 @@ TEST_F(CudaWhirTest, EncodingsAreThoseOfTheHost) {
 TEST_F(CudaWhirTest, TreesAndOpeningsAreThoseOfTheHost) {
   SmallRng rng(3);
   const std::pair<uint32_t, uint32_t> shapes[] = {// width, log2 of the height
-                                                  {1, 0},   {8, 0},  {3, 1},  {2, 2}, {8, 3},
-                                                  {9, 4},   {16, 5}, {40, 8}, {7, 9}, {4, 10},
-                                                  {20, 11}, {8, 15}, {2, 17}};
+                                                  {1, 0},  {8, 0},  {3, 1},  {2, 2}, {8, 3},  {9, 4},
+                                                  {16, 5}, {70, 6}, {40, 8}, {7, 9}, {4, 10}, {20, 11},
+                                                  {8, 15}, {9, 16}, {2, 17}, {1, 18}};
   for (const auto& [width, log2_height] : shapes) {
     const std::vector<uint32_t> words = RandomWords(rng, size_t{width} << log2_height);
     const ColumnMatrix matrix{words.data(), width, log2_height};
