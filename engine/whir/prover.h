@@ -2,9 +2,8 @@
 // statement has one proof, whatever the device, the number of threads and the arithmetic.
 //
 // A proof is NOT hiding: it reveals values of the polynomial (parameters.h). Working memory that holds the
-// polynomial or its encodings is wiped after its use, but for up to 16 MiB of page-locked memory on the way
-// to a device, which the next upload overwrites. A prover keeps the memory of as many proofs as it made at
-// once.
+// polynomial or its encodings, here and on a device, and page-locked memory on the way there, is wiped after
+// its use. A prover keeps the memory of as many proofs as it made at once.
 //
 // Thread safety: Prove() may be called from several threads at once; each call uses all threads of its
 // current arena.

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "engine/backend/cuda/cuda_calls.h"
 #include "engine/backend/cuda/cuda_objects.h"
 
@@ -26,12 +27,24 @@ class PinnedUpload {
   // do.
   absl::Status Upload(void* target, const void* source, size_t bytes, cudaStream_t stream);
 
+  // Overwrites what uploads left in the chunks, after waiting for their copies. Without it, it stays until
+  // the next upload or the end of the object. On an error of the wait it is overwritten all the same.
+  absl::Status Wipe();
+
+  // What is in a chunk; for tests.
+  absl::Span<const uint8_t> chunk(size_t i) const {
+    return {chunks_[i].memory.data(), chunks_[i].memory.size()};
+  }
+
  private:
   struct Chunk {
     PinnedBuffer<uint8_t> memory;
     Event copied;
+    size_t used = 0;  // bytes from the beginning that uploads wrote
   };
   PinnedUpload(CudaCalls& calls, std::array<Chunk, 2> chunks) : calls_(&calls), chunks_(std::move(chunks)) {}
+
+  absl::Status WaitFor(const Chunk& chunk);
 
   CudaCalls* calls_;
   std::array<Chunk, 2> chunks_;

@@ -25,7 +25,8 @@ namespace {
 using kernels::BabyBear;
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kUploadChunkBytesMin = 4096, kUploadChunkBytesMax = size_t{8} << 20;
+// Small enough that filling the first and copying the last, which overlap with nothing, take little.
+constexpr size_t kUploadChunkBytesMin = 4096, kUploadChunkBytesMax = size_t{1} << 20;
 
 // The times at which stages begin on the device; each lasts until the next.
 class StageClock {
@@ -106,6 +107,7 @@ class Device : public CudaWhirDevice {
     if (!run.ok()) {
       // Nothing of this proof may still be at work when the caller takes the polynomial away.
       static_cast<void>(cudaStreamSynchronize(stream_.get()));
+      static_cast<void>(upload_->Wipe());
       return run;
     }
     PROOFMILL_RETURN_IF_ERROR(wiped);
@@ -157,6 +159,7 @@ class Device : public CudaWhirDevice {
     PROOFMILL_RETURN_IF_ERROR(Copy(download_.data(), memory_.views().proof, places_.words));
     PROOFMILL_RETURN_IF_ERROR(Copy(download_.data() + places_.words, &memory_.views().sponge->failed, 1));
     PROOFMILL_RETURN_IF_ERROR(begin_stage(nullptr));
+    PROOFMILL_RETURN_IF_ERROR(upload_->Wipe());  // while the device works
     PROOFMILL_RETURN_IF_ERROR(
         calls_.Call("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream_.get()); }));
     return check();

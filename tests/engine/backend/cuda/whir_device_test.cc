@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/backend/cuda/cuda_objects.h"
+#include "engine/backend/cuda/pinned_upload.h"
 #include "engine/whir/proof_bytes.h"
 #include "engine/whir/vector_check.h"
 #include "engine/whir/verifier.h"
@@ -92,6 +94,33 @@ TEST_F(CudaWhirDeviceTest, ThePolynomialCrossesTheBusOnceAndNothingIsAllocated) 
   EXPECT_EQ(device.calls().host_to_device_bytes() - up,
             4 * (made.polynomial.size() + claim_words) + sizeof(kernels::DeviceSponge));
   EXPECT_EQ(device.calls().allocations(), allocations);
+}
+
+TEST_F(CudaWhirDeviceTest, PageLockedMemoryThatAnUploadWentThroughIsWiped) {
+  CudaCalls calls;
+  constexpr size_t kChunkBytes = 4096;
+  const std::vector<uint8_t> secret(2 * kChunkBytes + 100, 0x5a);
+  const kernels::DeviceVector<uint8_t> target(secret.size());
+  const auto stream = Stream::Make(calls, 0);
+  ASSERT_TRUE(stream.ok());
+  auto upload = PinnedUpload::Make(calls, kChunkBytes);
+  ASSERT_TRUE(upload.ok());
+  ASSERT_TRUE(upload->Upload(target.data(), secret.data(), secret.size(), stream->get()).ok());
+  EXPECT_EQ(upload->chunk(1)[kChunkBytes - 1], 0x5a);
+
+  EXPECT_TRUE(upload->Wipe().ok());
+  EXPECT_EQ(target.Download(), secret);
+  for (const size_t i : {0, 1}) {
+    const std::vector<uint8_t> zeros(kChunkBytes);
+    EXPECT_EQ(upload->chunk(i), absl::MakeConstSpan(zeros)) << i;
+  }
+
+  // A failed wait is told, and leaves nothing either.
+  ASSERT_TRUE(upload->Upload(target.data(), secret.data(), 10, stream->get()).ok());
+  ASSERT_EQ(cudaStreamSynchronize(stream->get()), cudaSuccess);
+  calls.FailCall(0, cudaErrorInvalidValue);
+  EXPECT_TRUE(absl::IsInternal(upload->Wipe()));
+  EXPECT_EQ(upload->chunk(0)[0] | upload->chunk(1)[0], 0);
 }
 
 TEST_F(CudaWhirDeviceTest, WithoutANonceThereIsNoProofAndTheNextOneIsGood) {
