@@ -2,6 +2,7 @@
 
 #include "absl/status/status.h"
 #include "engine/backend/gpu_bench.h"
+#include "engine/backend/whir_gpu_bench.h"
 #include "engine/base/error_reason.h"
 
 namespace proofmill::engine {
@@ -25,5 +26,7 @@ absl::StatusOr<std::unique_ptr<GpuMsmBench<kernels::Fq2>>> MakeGpuMsmBench(
 absl::StatusOr<GpuNttResult> TimeNttOnGpu(absl::Span<const kernels::Fr>, const BenchCounts&) {
   return NoCuda();
 }
+absl::StatusOr<GpuWhirRates> MeasureWhirRatesOnGpu() { return NoCuda(); }
+absl::StatusOr<GpuWhirFusion> TimeWhirFusionOnGpu(const WhirConfig&, const BenchCounts&) { return NoCuda(); }
 
 }  // namespace proofmill::engine

@@ -1,13 +1,12 @@
 #include "engine/backend/gpu_bench.h"
 
-#include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "engine/backend/cuda/cuda_backend.h"
 #include "engine/backend/cuda/cuda_calls.h"
 #include "engine/backend/cuda/cuda_objects.h"
+#include "engine/backend/cuda/gpu_timer.h"
 #include "engine/backend/cuda/msm_plan.h"
 #include "engine/base/status_macros.h"
 #include "kernels/cuda/msm.h"
@@ -23,74 +22,13 @@ using kernels::Fr;
 using kernels::U256;
 using kernels::Xyzz;
 
-// A stream and two events of the first GPU.
-class Timer {
- public:
-  static absl::StatusOr<Timer> Make(CudaCalls& calls) {
-    PROOFMILL_RETURN_IF_ERROR(CountCudaDevices().status());
-    Timer timer(calls);
-    PROOFMILL_ASSIGN_OR_RETURN(timer.stream_, Stream::Make(calls, 0));
-    PROOFMILL_ASSIGN_OR_RETURN(timer.begin_, Event::Make(calls));
-    PROOFMILL_ASSIGN_OR_RETURN(timer.end_, Event::Make(calls));
-    return timer;
-  }
-
-  // Calls `run` warmup + runs times and returns the times of the last `runs`.
-  absl::StatusOr<std::vector<double>> Measure(const BenchCounts& counts,
-                                              const std::function<absl::Status(cudaStream_t)>& run) {
-    std::vector<double> seconds;
-    for (uint64_t i = 0; i < counts.warmup + counts.runs; ++i) {
-      PROOFMILL_RETURN_IF_ERROR(Record(begin_));
-      PROOFMILL_RETURN_IF_ERROR(run(stream_.get()));
-      PROOFMILL_RETURN_IF_ERROR(Record(end_));
-      PROOFMILL_RETURN_IF_ERROR(Wait());
-      float milliseconds = 0;
-      PROOFMILL_RETURN_IF_ERROR(calls_.Call("cudaEventElapsedTime", [&] {
-        return cudaEventElapsedTime(&milliseconds, begin_.get(), end_.get());
-      }));
-      if (i >= counts.warmup) seconds.push_back(double{milliseconds} / 1e3);
-    }
-    return seconds;
-  }
-
-  absl::Status Wait() {
-    return calls_.Call("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream_.get()); });
-  }
-  template <typename T>
-  absl::Status Upload(const DeviceBuffer<T>& target, const T* source, size_t count) {
-    return Copy(target.data(), source, count * sizeof(T), cudaMemcpyHostToDevice);
-  }
-  template <typename T>
-  absl::Status Download(T* target, const DeviceBuffer<T>& source, size_t count) {
-    return Copy(target, source.data(), count * sizeof(T), cudaMemcpyDeviceToHost);
-  }
-  cudaStream_t stream() const { return stream_.get(); }
-  CudaCalls& calls() const { return calls_; }
-
- private:
-  explicit Timer(CudaCalls& calls) : calls_(calls) {}
-  absl::Status Record(const Event& event) {
-    return calls_.Call("cudaEventRecord", [&] { return cudaEventRecord(event.get(), stream_.get()); });
-  }
-  absl::Status Copy(void* target, const void* source, size_t bytes, cudaMemcpyKind kind) {
-    if (bytes == 0) return absl::OkStatus();
-    PROOFMILL_RETURN_IF_ERROR(calls_.Call(
-        "cudaMemcpyAsync", [&] { return cudaMemcpyAsync(target, source, bytes, kind, stream_.get()); }));
-    return Wait();
-  }
-
-  CudaCalls& calls_;
-  Stream stream_;
-  Event begin_, end_;
-};
-
 template <typename F>
 class CudaMsmBench final : public GpuMsmBench<F> {
  public:
   static absl::StatusOr<std::unique_ptr<CudaMsmBench>> Make(absl::Span<const Affine<F>> bases,
                                                             uint32_t window_bits) {
     auto calls = std::make_unique<CudaCalls>();
-    PROOFMILL_ASSIGN_OR_RETURN(Timer timer, Timer::Make(*calls));
+    PROOFMILL_ASSIGN_OR_RETURN(GpuTimer timer, GpuTimer::Make(*calls));
     std::unique_ptr<CudaMsmBench> bench(new CudaMsmBench(std::move(calls), std::move(timer)));
     PROOFMILL_RETURN_IF_ERROR(bench->Init(bases, window_bits));
     return bench;
@@ -114,7 +52,7 @@ class CudaMsmBench final : public GpuMsmBench<F> {
   }
 
  private:
-  CudaMsmBench(std::unique_ptr<CudaCalls> calls, Timer timer)
+  CudaMsmBench(std::unique_ptr<CudaCalls> calls, GpuTimer timer)
       : calls_(std::move(calls)), timer_(std::move(timer)) {}
 
   absl::Status Init(absl::Span<const Affine<F>> bases, uint32_t window_bits) {
@@ -166,7 +104,7 @@ class CudaMsmBench final : public GpuMsmBench<F> {
   }
 
   const std::unique_ptr<CudaCalls> calls_;
-  Timer timer_;
+  GpuTimer timer_;
   kernels::MsmShape shape_;
   kernels::MsmWorkspace<F> workspace_;
   DeviceBuffer<uint8_t> memory_;
@@ -193,7 +131,7 @@ absl::StatusOr<std::unique_ptr<GpuMsmBench<Fq2>>> MakeGpuMsmBench(absl::Span<con
 
 absl::StatusOr<GpuNttResult> TimeNttOnGpu(absl::Span<const Fr> coefficients, const BenchCounts& counts) {
   CudaCalls calls;
-  PROOFMILL_ASSIGN_OR_RETURN(Timer timer, Timer::Make(calls));
+  PROOFMILL_ASSIGN_OR_RETURN(GpuTimer timer, GpuTimer::Make(calls));
   const size_t n = coefficients.size();
   uint32_t log2_n = 0;
   while ((size_t{1} << log2_n) < n) ++log2_n;
