@@ -28,7 +28,7 @@ void BenchFlags::Declare(FlagSet& flags) {
   flags.Uint("runs", &runs, {.min = 1, .max = 10'000}, "Measured runs.");
   flags.Uint("warmup", &warmup, {.min = 0, .max = 10'000}, "Runs before that, not measured.");
   flags.Uint("threads", &threads, {.min = 0, .max = 1024}, "Threads; 0 means one per core.");
-  flags.Choice("cpu_arithmetic", &cpu_arithmetic, {"auto", "portable", "adx", "ifma"},
+  flags.Choice("cpu_arithmetic", &cpu_arithmetic, {"auto", "portable", "adx", "fma", "ifma"},
                "Instructions of field arithmetic on the CPU; auto takes the best that it has.");
   flags.Bool("json", &json, "Print JSON.");
 }

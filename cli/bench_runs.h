@@ -29,7 +29,7 @@ RunStats StatsOf(std::vector<double> seconds);
 // {"median_seconds": ..., "min_seconds": ..., "max_seconds": ...}
 nlohmann::ordered_json ToJson(const RunStats& stats);
 
-// What arithmetic on the CPU uses: "portable", "adx" or "ifma".
+// What arithmetic on the CPU uses: "portable", "adx", "fma" or "ifma".
 std::string CpuArithmetic();
 
 // The flags that all benchmarks share.

@@ -74,7 +74,7 @@ class ProveCommand final : public Command {
                  "What computes the proof; auto takes GPUs where there are some.");
     flags.Uint("threads", &threads_, {.min = 0, .max = 1024},
                "Threads of the cpu backend; 0 means one per core.");
-    flags.Choice("cpu_arithmetic", &cpu_arithmetic_, {"auto", "portable", "adx", "ifma"},
+    flags.Choice("cpu_arithmetic", &cpu_arithmetic_, {"auto", "portable", "adx", "fma", "ifma"},
                  "Instructions of field arithmetic on the CPU; auto takes the best that it has.");
     flags.Bytes(
         "device_memory_limit", &device_memory_limit_,

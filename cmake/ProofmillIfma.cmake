@@ -12,6 +12,11 @@ function(proofmill_ifma_sources)
     "-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mavx512ifma;$<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized;-Wno-maybe-uninitialized>")
 endfunction()
 
+# The same for sources named *_fma.cc, which are compiled for AVX2 and FMA and run behind Supported(Arithmetic::kFma).
+function(proofmill_fma_sources)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-mavx2;-mfma")
+endfunction()
+
 # The same for sources named *_avx2.cc and *_avx512.cc: they run behind CurrentBabyBearKernels().
 function(proofmill_avx2_sources)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-mavx2")

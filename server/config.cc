@@ -41,7 +41,7 @@ std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a t
        &Config::cpu_arithmetic,
        0,
        UINT64_MAX,
-       {"auto", "portable", "adx", "ifma"}},
+       {"auto", "portable", "adx", "fma", "ifma"}},
       {"device_memory_limit", "SIZE",
        "Device memory that keys and proofs may take on each GPU, at least 64MiB; 0: most of the card.",
        &Config::device_memory_limit},

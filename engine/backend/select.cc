@@ -113,7 +113,7 @@ absl::Status ChooseCpuArithmetic(std::string_view choice) {
                                                       absl::StrJoin(supported, ", "), "), got ", got));
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("cpu_arithmetic: expected auto, portable, adx or ifma, got \"", got, "\""));
+      absl::StrCat("cpu_arithmetic: expected auto, portable, adx, fma or ifma, got \"", got, "\""));
 }
 
 #if defined(PROOFMILL_HAVE_CUDA)

@@ -1,5 +1,5 @@
-// From the words that a user gives (--backend auto|cpu|cuda, --cpu_arithmetic auto|portable|adx|ifma) to the
-// backends of this process.
+// From the words that a user gives (--backend auto|cpu|cuda, --cpu_arithmetic auto|portable|adx|fma|ifma) to
+// the backends of this process.
 //
 // Thread safety: MakeBackends() and CompiledBackends() are pure functions; ChooseCpuArithmetic() is called
 // once at start, before anything computes.

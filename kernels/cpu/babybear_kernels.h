@@ -1,6 +1,6 @@
 // The inner loops over BabyBear vectors on one thread, in a version for each instruction set that a CPU may
-// have: AVX-512 under Arithmetic::kIfma, AVX2 under kAdx where the CPU has it, portable C++ otherwise.
-// Results are the same bit by bit.
+// have: AVX-512 under Arithmetic::kIfma, AVX2 under kFma, and under kAdx where the CPU has it, portable C++
+// otherwise. Results are the same bit by bit.
 //
 // Words are Montgomery forms, fully reduced. A digest is eight words. Vectors of extension elements are
 // planes: all coefficients of X^0, then all of X^1, and so on; plane i of a vector at `data` begins at data +

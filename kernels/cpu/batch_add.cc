@@ -4,7 +4,7 @@
 
 #include "kernels/field/arithmetic.h"
 #if defined(__x86_64__)
-#include "kernels/cpu/batch_add_ifma.h"
+#include "kernels/cpu/batch_add_parts.h"
 #endif
 
 namespace proofmill::kernels {
@@ -139,7 +139,7 @@ void AddPairs(Affine<F>* points, const PointPair* pairs, size_t n, void* scratch
   if (rest > 0) AddWhole<F, 1>(points, pairs + n - rest, rest, products);
 }
 
-// Lines for n elements, whichever function uses them: a lane of AVX-512 IFMA takes 5 words for 4 of F.
+// Lines for n elements, whichever function uses them: a lane takes 5 words for 4 of F.
 template <typename F>
 constexpr size_t ProductLines(size_t n) {
   constexpr size_t kLanes = 8;
@@ -150,6 +150,7 @@ template <typename F>
 auto ChooseAddFunction() {
 #if defined(__x86_64__)
   if (CurrentArithmetic() == Arithmetic::kIfma) return &ifma::AddPairs<F>;
+  if (CurrentArithmetic() == Arithmetic::kFma) return &fma::AddPairs<F>;
 #endif
   return &AddPairs<F>;
 }
@@ -170,18 +171,16 @@ template class PairAdder<Fq2>;
 
 #if defined(__x86_64__)
 
-namespace ifma {
-
-template <typename F>
+template <size_t kLanes, typename F>
 void InvertLanes(F* lanes) {
-  F before[kAddLanes];
+  F before[kLanes];
   F product = F::One();
-  for (size_t i = 0; i < kAddLanes; ++i) {
+  for (size_t i = 0; i < kLanes; ++i) {
     before[i] = product;
     product *= lanes[i];
   }
   F inverse = product.Inverse();
-  for (size_t i = kAddLanes; i-- > 0;) {
+  for (size_t i = kLanes; i-- > 0;) {
     F out = inverse * before[i];
     inverse *= lanes[i];
     for (uint32_t k = 0; k < kInverseLog2Factor; ++k) out = out.Double();
@@ -200,14 +199,14 @@ void AddOf(const Affine<F>& a, const Affine<F>& b, const F& scaled_inverse, Affi
   out = AddAffine(a, b, scaled_inverse * kUnscale);
 }
 
-template void InvertLanes(Fq*);
-template void InvertLanes(Fq2*);
+template void InvertLanes<4>(Fq*);
+template void InvertLanes<4>(Fq2*);
+template void InvertLanes<8>(Fq*);
+template void InvertLanes<8>(Fq2*);
 template void SlopeDenominatorOf(const Affine<Fq>&, const Affine<Fq>&, Fq&);
 template void SlopeDenominatorOf(const Affine<Fq2>&, const Affine<Fq2>&, Fq2&);
 template void AddOf(const Affine<Fq>&, const Affine<Fq>&, const Fq&, Affine<Fq>&);
 template void AddOf(const Affine<Fq2>&, const Affine<Fq2>&, const Fq2&, Affine<Fq2>&);
-
-}  // namespace ifma
 
 #endif
 

@@ -1,5 +1,6 @@
 // Many independent additions of affine points with one inversion for all: 5 products and a square an
-// addition, where XYZZ coordinates take 8 and 2. On CPUs with AVX-512 IFMA eight additions go side by side.
+// addition, where XYZZ coordinates take 8 and 2. On CPUs with AVX-512 IFMA eight additions go side by side,
+// four on those with AVX2 and FMA.
 
 #ifndef PROOFMILL_KERNELS_CPU_BATCH_ADD_H_
 #define PROOFMILL_KERNELS_CPU_BATCH_ADD_H_

@@ -4,7 +4,7 @@
 
 #include "kernels/field/arithmetic.h"
 #if defined(__x86_64__)
-#include "kernels/cpu/curve_check_ifma.h"
+#include "kernels/cpu/curve_check_parts.h"
 #endif
 
 namespace proofmill::kernels {
@@ -19,9 +19,12 @@ template <typename F>
 bool AllOnCurve(const Affine<F>* points, size_t n) {
   size_t checked = 0;
 #if defined(__x86_64__)
-  if (CurrentArithmetic() == Arithmetic::kIfma) {
-    if (!ifma::AllOnCurve(points, n / ifma::kCurveCheckLanes, CurveB<F>::kValue)) return false;
-    checked = n / ifma::kCurveCheckLanes * ifma::kCurveCheckLanes;
+  const Arithmetic arithmetic = CurrentArithmetic();
+  if (arithmetic == Arithmetic::kIfma || arithmetic == Arithmetic::kFma) {
+    checked = n / kCurveCheckGroup * kCurveCheckGroup;
+    const bool good = arithmetic == Arithmetic::kIfma ? ifma::AllOnCurve(points, checked, CurveB<F>::kValue)
+                                                      : fma::AllOnCurve(points, checked, CurveB<F>::kValue);
+    if (!good) return false;
   }
 #endif
   return std::all_of(points + checked, points + n,

@@ -1,4 +1,5 @@
-// Membership of the curve for many points, eight at a time on CPUs with AVX-512 IFMA.
+// Membership of the curve for many points, eight at a time on CPUs with AVX-512 IFMA, four on those with AVX2
+// and FMA.
 //
 // Thread safety: pure functions on the caller's thread.
 

@@ -60,7 +60,9 @@ void ReverseOrder(Fr* values, uint32_t log2_n) {
 
 const NttKernels& ChooseKernels([[maybe_unused]] uint32_t log2_n) {
 #if defined(__x86_64__)
-  if (CurrentArithmetic() == Arithmetic::kIfma && log2_n >= kIfmaNttKernels.leaf_log2) return kIfmaNttKernels;
+  const Arithmetic arithmetic = CurrentArithmetic();
+  if (arithmetic == Arithmetic::kIfma && log2_n >= kIfmaNttKernels.leaf_log2) return kIfmaNttKernels;
+  if (arithmetic == Arithmetic::kFma && log2_n >= kFmaNttKernels.leaf_log2) return kFmaNttKernels;
 #endif
   return kScalarNttKernels;
 }

@@ -65,6 +65,7 @@ extern const NttKernels kScalarNttKernels;
 #if defined(__x86_64__)
 // For domains of at least a leaf.
 extern const NttKernels kIfmaNttKernels;
+extern const NttKernels kFmaNttKernels;
 #endif
 
 }  // namespace proofmill::kernels

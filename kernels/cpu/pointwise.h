@@ -19,12 +19,16 @@ void PointwiseMul(const Fr* a, const Fr* b, Fr* out, size_t n);
 // results are the scalars of an MSM. `out` may be equal to `a`, `b` or `c`.
 void PointwiseMulSubToPlain(const Fr* a, const Fr* b, const Fr* c, Fr* out, size_t n);
 
-// The same of a part of the vectors on one thread and eight lanes. REQUIRES: n is a multiple of 8, and
-// Supported(Arithmetic::kIfma).
+// The same of a part of the vectors on one thread and several lanes. REQUIRES: n is a multiple of 8;
+// Supported() of Arithmetic::kIfma or kFma.
 namespace ifma {
 void PointwiseMul(const Fr* a, const Fr* b, Fr* out, size_t n);
 void PointwiseMulSubToPlain(const Fr* a, const Fr* b, const Fr* c, Fr* out, size_t n);
 }  // namespace ifma
+namespace fma {
+void PointwiseMul(const Fr* a, const Fr* b, Fr* out, size_t n);
+void PointwiseMulSubToPlain(const Fr* a, const Fr* b, const Fr* c, Fr* out, size_t n);
+}  // namespace fma
 
 }  // namespace proofmill::kernels
 

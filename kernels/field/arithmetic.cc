@@ -27,7 +27,7 @@ constinit std::atomic<Arithmetic> current{Arithmetic::kPortable};
 constexpr bool HasAll(uint64_t word, uint64_t bits) { return (word & bits) == bits; }
 
 // Bits of CPUID leaf 7, EBX (Intel SDM volume 2, CPUID).
-constexpr uint32_t kBmi2 = 1u << 8, kAdx = 1u << 19;
+constexpr uint32_t kAvx2 = 1u << 5, kBmi2 = 1u << 8, kAdx = 1u << 19;
 constexpr uint32_t kAvx512 = 1u << 16 | 1u << 17 | 1u << 21 | 1u << 30 | 1u << 31;  // F, DQ, IFMA, BW, VL
 
 uint32_t Leaf7Ebx() {
@@ -35,22 +35,26 @@ uint32_t Leaf7Ebx() {
   return __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) != 0 ? ebx : 0;
 }
 
-// Whether the operating system keeps the vector registers of AVX-512 over a switch of threads.
-bool SystemSavesAvx512() {
-  constexpr uint32_t kOsXsave = 1u << 27;
-  constexpr uint64_t kStates = 0xe6;  // XMM, YMM, mask registers, upper halves of ZMM0-15, ZMM16-31
+// Whether the CPU has FMA, and the operating system keeps all of `states` (bits of XCR0) over a switch of
+// threads.
+bool HasFmaAndStates(uint64_t states) {
+  constexpr uint32_t kFma = 1u << 12, kOsXsave = 1u << 27;
   uint32_t eax = 0, ebx = 0, ecx = 0, edx = 0;
-  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || !HasAll(ecx, kOsXsave)) return false;
+  if (__get_cpuid(1, &eax, &ebx, &ecx, &edx) == 0 || !HasAll(ecx, kFma | kOsXsave)) return false;
   __asm__("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
-  return HasAll(uint64_t{edx} << 32 | eax, kStates);
+  return HasAll(uint64_t{edx} << 32 | eax, states);
 }
+constexpr uint64_t kAvxStates = 0x6;      // XMM, upper halves of YMM
+constexpr uint64_t kAvx512States = 0xe6;  // these, mask registers, upper halves of ZMM0-15, ZMM16-31
 
 bool HasAdx() { return HasAll(Leaf7Ebx(), kBmi2 | kAdx); }
-bool HasIfma() { return HasAdx() && HasAll(Leaf7Ebx(), kAvx512) && SystemSavesAvx512(); }
+bool HasFma() { return HasAdx() && HasAll(Leaf7Ebx(), kAvx2) && HasFmaAndStates(kAvxStates); }
+bool HasIfma() { return HasFma() && HasAll(Leaf7Ebx(), kAvx512) && HasFmaAndStates(kAvx512States); }
 
 #else
 
 bool HasAdx() { return false; }
+bool HasFma() { return false; }
 bool HasIfma() { return false; }
 
 #endif
@@ -68,6 +72,8 @@ const char* ArithmeticName(Arithmetic arithmetic) {
       return "portable";
     case Arithmetic::kAdx:
       return "adx";
+    case Arithmetic::kFma:
+      return "fma";
     case Arithmetic::kIfma:
       return "ifma";
   }
@@ -80,6 +86,8 @@ bool Supported(Arithmetic arithmetic) {
       return true;
     case Arithmetic::kAdx:
       return HasAdx();
+    case Arithmetic::kFma:
+      return HasFma();
     case Arithmetic::kIfma:
       return HasIfma();
   }

@@ -1,4 +1,5 @@
-// Constants in limbs of 52 bits, computed by the compiler: for montgomery_ifma.h.
+// Constants in limbs of 52 bits, computed by the compiler: for montgomery_ifma.h and
+// montgomery_fma.h.
 
 #ifndef PROOFMILL_KERNELS_FIELD_DIGITS52_H_
 #define PROOFMILL_KERNELS_FIELD_DIGITS52_H_
@@ -7,7 +8,7 @@
 
 #include "kernels/field/limbs.h"
 
-namespace proofmill::kernels::ifma {
+namespace proofmill::kernels::digits52 {
 
 inline constexpr int kLimbs = 5;
 inline constexpr int kLimbBits = 52;
@@ -80,6 +81,6 @@ consteval uint64_t QuotientFactor() {
   return quotient;
 }
 
-}  // namespace proofmill::kernels::ifma
+}  // namespace proofmill::kernels::digits52
 
 #endif  // PROOFMILL_KERNELS_FIELD_DIGITS52_H_

@@ -46,12 +46,17 @@
 
 namespace proofmill::kernels::ifma {
 
+using namespace digits52;  // NOLINT(google-build-using-namespace)
+
 inline constexpr size_t kLanes = 8;
 // floor(2^260 / p) for both fields of BN254; checked below.
 inline constexpr uint32_t kBoundMax = 84;
+// What the bounds of factors may multiply to.
+inline constexpr uint32_t kProductBoundMax = kBoundMax;
 
 using Vector = __m512i;
 using Mask = __mmask8;  // bit i for lane i
+inline constexpr Mask kAllLanes = 0xff;
 
 PROOFMILL_IFMA_INLINE Vector Broadcast(uint64_t x) { return _mm512_set1_epi64(static_cast<int64_t>(x)); }
 PROOFMILL_IFMA_INLINE Vector MulLow(Vector sum, Vector a, Vector b) {
@@ -151,30 +156,32 @@ PROOFMILL_IFMA_INLINE void ToWords(const Tight<Params, kBound>& x, Vector (&w)[4
   w[3] = _mm512_or_si512(_mm512_srli_epi64(x.limb[3], 36), _mm512_slli_epi64(x.limb[4], 16));
 }
 
-// Pair k holds the words of lanes k and k + 4. Gives word i of the eight lanes, and back.
-PROOFMILL_IFMA_INLINE void TransposeToWords(const Vector (&pair)[4], Vector (&w)[4]) {
+// From pair k with the words of lanes k and k + 4 to word i of the eight lanes, and back.
+PROOFMILL_IFMA_INLINE void TransposeWords(const Vector (&in)[4], Vector (&out)[4]) {
   const Vector even = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
   const Vector odd = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-  const Vector low01 = _mm512_unpacklo_epi64(pair[0], pair[1]);
-  const Vector low23 = _mm512_unpacklo_epi64(pair[2], pair[3]);
-  const Vector high01 = _mm512_unpackhi_epi64(pair[0], pair[1]);
-  const Vector high23 = _mm512_unpackhi_epi64(pair[2], pair[3]);
-  w[0] = _mm512_permutex2var_epi64(low01, even, low23);
-  w[1] = _mm512_permutex2var_epi64(high01, even, high23);
-  w[2] = _mm512_permutex2var_epi64(low01, odd, low23);
-  w[3] = _mm512_permutex2var_epi64(high01, odd, high23);
+  const Vector low01 = _mm512_unpacklo_epi64(in[0], in[1]);
+  const Vector low23 = _mm512_unpacklo_epi64(in[2], in[3]);
+  const Vector high01 = _mm512_unpackhi_epi64(in[0], in[1]);
+  const Vector high23 = _mm512_unpackhi_epi64(in[2], in[3]);
+  out[0] = _mm512_permutex2var_epi64(low01, even, low23);
+  out[1] = _mm512_permutex2var_epi64(high01, even, high23);
+  out[2] = _mm512_permutex2var_epi64(low01, odd, low23);
+  out[3] = _mm512_permutex2var_epi64(high01, odd, high23);
 }
-PROOFMILL_IFMA_INLINE void TransposeFromWords(const Vector (&w)[4], Vector (&pair)[4]) {
-  const Vector first = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
-  const Vector second = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
-  const Vector low01 = _mm512_unpacklo_epi64(w[0], w[1]);
-  const Vector low23 = _mm512_unpacklo_epi64(w[2], w[3]);
-  const Vector high01 = _mm512_unpackhi_epi64(w[0], w[1]);
-  const Vector high23 = _mm512_unpackhi_epi64(w[2], w[3]);
-  pair[0] = _mm512_permutex2var_epi64(low01, first, low23);
-  pair[1] = _mm512_permutex2var_epi64(high01, first, high23);
-  pair[2] = _mm512_permutex2var_epi64(low01, second, low23);
-  pair[3] = _mm512_permutex2var_epi64(high01, second, high23);
+// Lane i of vector j becomes lane j of vector i.
+PROOFMILL_IFMA_INLINE void Transpose(Vector (&r)[kLanes]) {
+  const auto swap_lanes = [&](size_t distance, Vector low_index, Vector high_index) {
+    for (size_t i = 0; i < kLanes; ++i) {
+      if ((i & distance) != 0) continue;
+      const Vector a = r[i], b = r[i + distance];
+      r[i] = _mm512_permutex2var_epi64(a, low_index, b);
+      r[i + distance] = _mm512_permutex2var_epi64(a, high_index, b);
+    }
+  };
+  swap_lanes(1, _mm512_setr_epi64(0, 8, 2, 10, 4, 12, 6, 14), _mm512_setr_epi64(1, 9, 3, 11, 5, 13, 7, 15));
+  swap_lanes(2, _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15));
+  swap_lanes(4, _mm512_setr_epi64(0, 1, 2, 3, 8, 9, 10, 11), _mm512_setr_epi64(4, 5, 6, 7, 12, 13, 14, 15));
 }
 
 // Lane i is *at(i), at() giving a const U256*. REQUIRES: the integers are below kBound * p.
@@ -185,7 +192,7 @@ PROOFMILL_IFMA_INLINE Tight<Params, kBound> LoadFrom(const At& at) {
   for (size_t k = 0; k < 4; ++k) {
     pair[k] = _mm512_inserti64x4(_mm512_castsi256_si512(half(k)), half(k + 4), 1);
   }
-  TransposeToWords(pair, words);
+  TransposeWords(pair, words);
   return FromWords<Params, kBound>(words);
 }
 // Lane i is x[i * stride].
@@ -199,7 +206,7 @@ template <typename Params, uint32_t kBound, typename At>
 PROOFMILL_IFMA_INLINE void StoreTo(const At& at, const Tight<Params, kBound>& x) {
   Vector pair[4], words[4];
   ToWords(x, words);
-  TransposeFromWords(words, pair);
+  TransposeWords(words, pair);
   for (size_t k = 0; k < 4; ++k) {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(at(k)), _mm512_castsi512_si256(pair[k]));
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(at(k + 4)), _mm512_extracti64x4_epi64(pair[k], 1));
@@ -387,6 +394,21 @@ PROOFMILL_IFMA_INLINE Loose<Params, 2> Square(const Tight<Params, kA>& a) {
   return Reduce(SquareWide(a));
 }
 
+// a * b + c * d and a * b - c * d, over 2^260 and mod p, with one reduction. Both products of bounds add up
+// to at most 84.
+template <typename Params, uint32_t kA, uint32_t kB, uint32_t kC, uint32_t kD>
+PROOFMILL_IFMA_INLINE Loose<Params, 2> SumOfProducts(const Tight<Params, kA>& a, const Tight<Params, kB>& b,
+                                                     const Tight<Params, kC>& c, const Tight<Params, kD>& d) {
+  return Reduce(MulWide(a, b) + MulWide(c, d));
+}
+template <typename Params, uint32_t kA, uint32_t kB, uint32_t kC, uint32_t kD>
+PROOFMILL_IFMA_INLINE Loose<Params, 2> DifferenceOfProducts(const Tight<Params, kA>& a,
+                                                            const Tight<Params, kB>& b,
+                                                            const Tight<Params, kC>& c,
+                                                            const Tight<Params, kD>& d) {
+  return Reduce(MulWide(a, b) - MulWide(c, d));
+}
+
 // ---- Full reduction, comparisons, choices.
 
 // x - q*p for q = floor(x / p) or one less, with carries propagated: below p + 2^223, and so below 2p.
@@ -457,20 +479,19 @@ PROOFMILL_IFMA_INLINE Mask Equal(const Tight<Params, 1>& a, const Tight<Params, 
   }
   return _mm512_testn_epi64_mask(differences, differences);
 }
+// The lanes in which a and b are the same number, not only modulo p.
+template <typename Params, uint32_t kA, uint32_t kB>
+PROOFMILL_IFMA_INLINE Mask SameLimbs(const Tight<Params, kA>& a, const Tight<Params, kB>& b) {
+  Mask out = kAllLanes;
+  for (int j = 0; j < kLimbs; ++j) out = _mm512_mask_cmpeq_epi64_mask(out, a.limb[j], b.limb[j]);
+  return out;
+}
 // The lanes in which x == 0.
 template <typename Params>
 PROOFMILL_IFMA_INLINE Mask IsZero(const Tight<Params, 1>& x) {
   Vector bits = x.limb[0];
   for (int j = 1; j < kLimbs; ++j) bits = _mm512_or_si512(bits, x.limb[j]);
   return _mm512_testn_epi64_mask(bits, bits);
-}
-// Lane i of `yes` where bit i of `mask` is set, of `no` elsewhere.
-template <template <typename, uint32_t> typename A, typename Params, uint32_t kBound>
-PROOFMILL_IFMA_INLINE A<Params, kBound> Select(Mask mask, const A<Params, kBound>& yes,
-                                               const A<Params, kBound>& no) {
-  A<Params, kBound> out;
-  for (int j = 0; j < kLimbs; ++j) out.limb[j] = _mm512_mask_mov_epi64(no.limb[j], mask, yes.limb[j]);
-  return out;
 }
 
 }  // namespace proofmill::kernels::ifma

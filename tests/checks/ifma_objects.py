@@ -1,9 +1,9 @@
 """Checks what objects compiled for AVX2 or AVX-512 give to the linker.
 
 An inline function or template is emitted by every object that uses it, as a weak symbol, and the linker keeps any one of the
-copies. A copy from an object compiled for AVX-512 would reach CPUs without it. So the objects of *_ifma.cc, *_avx512.cc and
-*_avx2.cc may define weak functions only in namespace proofmill::kernels::ifma, ::avx512 or ::avx2, which no other object can
-instantiate.
+copies. A copy from an object compiled for AVX-512 would reach CPUs without it. So the objects of *_ifma.cc, *_fma.cc,
+*_avx512.cc and *_avx2.cc may define weak functions only in namespace proofmill::kernels::ifma, ::fma, ::avx512 or ::avx2, which
+no other object can instantiate.
 
 usage: ifma_objects.py OBJECT...    objects of other sources are passed over
 """
@@ -12,7 +12,7 @@ import re
 import subprocess
 import sys
 
-SETS = ("ifma", "avx512", "avx2")
+SETS = ("ifma", "fma", "avx512", "avx2")
 
 
 def instruction_set(path):
@@ -32,7 +32,7 @@ def foreign_weak_functions(path):
 def main():
     objects = [path for path in sys.argv[1:] if instruction_set(path)]
     if not objects:
-        sys.exit("no object of a *_ifma.cc, *_avx512.cc or *_avx2.cc among the arguments")
+        sys.exit("no object of a *_ifma.cc, *_fma.cc, *_avx512.cc or *_avx2.cc among the arguments")
     bad = [f"{path}: {symbol}" for path in objects for symbol in foreign_weak_functions(path)]
     for line in bad:
         print(line)

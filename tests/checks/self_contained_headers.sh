@@ -22,6 +22,7 @@ compile_alone() {
   local header=$1
   shift
   if [[ ${header} == *_ifma.h ]]; then set -- "$@" -mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx512ifma; fi
+  if [[ ${header} == *_fma.h || ${header} == */lanes52.h || ${header} == *_lanes.h ]]; then set -- "$@" -mavx2 -mfma; fi
   if ! echo "#include \"${header}\"" | g++ "$@" -x c++ -; then echo "${header} does not compile alone"; return 1; fi
 }
 export -f compile_alone

@@ -71,7 +71,7 @@ TEST(SelectTest, AnArithmeticThatTheCpuLacksIsRefusedInOneLine) {
   }
   kernels::SetArithmetic(before);
   ExpectError(ChooseCpuArithmetic("sse"), absl::StatusCode::kInvalidArgument,
-              "cpu_arithmetic: expected auto, portable, adx or ifma, got \"sse\"");
+              "cpu_arithmetic: expected auto, portable, adx, fma or ifma, got \"sse\"");
 }
 
 TEST(SelectTest, TheBackendsOfThisBuildAreNamed) {

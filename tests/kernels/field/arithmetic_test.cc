@@ -18,7 +18,8 @@ TEST(ArithmeticTest, WhatIsSupportedRunsFromPortableUpwards) {
   EXPECT_EQ(supported.front(), Arithmetic::kPortable);
   for (const Arithmetic arithmetic : supported)
     EXPECT_TRUE(Supported(arithmetic)) << ArithmeticName(arithmetic);
-  EXPECT_TRUE(!Supported(Arithmetic::kIfma) || Supported(Arithmetic::kAdx));
+  EXPECT_TRUE(!Supported(Arithmetic::kFma) || Supported(Arithmetic::kAdx));
+  EXPECT_TRUE(!Supported(Arithmetic::kIfma) || Supported(Arithmetic::kFma));
 }
 
 TEST(ArithmeticTest, TheBestIsChosenAtStartAndAnotherCanBe) {

@@ -1,4 +1,5 @@
-// The eight-lane arithmetic of montgomery_ifma.h as plain functions, for tests that are not compiled for it.
+// The arithmetic on lanes of montgomery_ifma.h and montgomery_fma.h as plain functions, for tests that are
+// not compiled for them.
 
 #ifndef PROOFMILL_TESTS_KERNELS_FIELD_LANE_OPS_H_
 #define PROOFMILL_TESTS_KERNELS_FIELD_LANE_OPS_H_
@@ -10,17 +11,20 @@
 
 namespace proofmill::kernels {
 
-// Every function takes and gives eight integers below p, as MontgomeryField stores them, and computes what is
-// written on their elements.
+// Every function takes and gives `lanes` integers below p, as MontgomeryField stores them, and computes what
+// is written on their elements.
 struct LaneOps {
+  size_t lanes;
+  uint32_t product_bound_max;
   void (*multiply)(const U256* a, const U256* b, U256* out);
   void (*square)(const U256* a, U256* out);
   void (*add)(const U256* a, const U256* b, U256* out);
   void (*subtract)(const U256* a, const U256* b, U256* out);
   void (*negate)(const U256* a, U256* out);
-  // a * b with both factors as large as the bounds allow: a + (bound - 1)*p and b + (84 / bound - 1)*p.
+  // a * b with both factors as large as the bounds allow: a + (bound - 1)*p and b + (product_bound_max /
+  // bound - 1)*p.
   void (*multiply_at_bounds)(const U256* a, const U256* b, uint32_t bound, U256* out);
-  void (*square_at_bound)(const U256* a, U256* out);  // of a + 8p
+  void (*square_at_bound)(const U256* a, U256* out);  // of a + 7p or more
   // a*b + a*a and a*b - a*a with one reduction each.
   void (*sum_of_products)(const U256* a, const U256* b, U256* out);
   void (*difference_of_products)(const U256* a, const U256* b, U256* out);
@@ -28,14 +32,16 @@ struct LaneOps {
   void (*reduce)(const U256* a, uint32_t multiple, U256* out);
   uint32_t (*equal)(const U256* a, const U256* b);  // bit i for lane i
   uint32_t (*is_zero)(const U256* a);
-  void (*select)(uint32_t mask, const U256* yes, const U256* no, U256* out);
   // Lane i from a[i * stride], to out[i * stride].
   void (*copy)(const U256* a, size_t stride, U256* out);
 };
 
-// REQUIRES: the functions run only where Supported(Arithmetic::kIfma).
+// REQUIRES: the functions run only where Supported() of Arithmetic::kIfma or kFma, and the latter under
+// rounding toward zero.
 template <typename Params>
 const LaneOps& IfmaLaneOps();
+template <typename Params>
+const LaneOps& FmaLaneOps();
 
 }  // namespace proofmill::kernels
 

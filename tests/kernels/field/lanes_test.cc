@@ -1,5 +1,6 @@
-// The eight-lane arithmetic against MontgomeryField, on edge values and random ones, where the CPU has it.
+// The arithmetic on lanes against MontgomeryField, on edge values and random ones, where the CPU has it.
 
+#include <cfenv>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -12,14 +13,14 @@
 namespace proofmill::kernels {
 namespace {
 
-constexpr size_t kLanes = 8;
+constexpr size_t kLanesMax = 8;
 
 template <typename Params>
 class LanesTest {
  public:
   using F = MontgomeryField<Params>;
 
-  LanesTest() : integers_(EdgeIntegers<Params>()) {
+  explicit LanesTest(const LaneOps& ops) : ops_(ops), lanes_(ops.lanes), integers_(EdgeIntegers<Params>()) {
     Random random(7);
     for (int i = 0; i < 40; ++i) integers_.push_back(RandomBelow<Params>(random));
   }
@@ -40,9 +41,9 @@ class LanesTest {
   void ForPairs(const Check& check) {
     const size_t n = integers_.size();
     for (size_t shift = 0; shift < n; ++shift) {
-      for (size_t begin = 0; begin < n; begin += kLanes) {
-        U256 a[kLanes], b[kLanes];
-        for (size_t i = 0; i < kLanes; ++i) {
+      for (size_t begin = 0; begin < n; begin += lanes_) {
+        U256 a[kLanesMax], b[kLanesMax];
+        for (size_t i = 0; i < lanes_; ++i) {
           a[i] = integers_[(begin + i) % n];
           b[i] = integers_[(begin + i + shift) % n];
         }
@@ -53,7 +54,7 @@ class LanesTest {
   }
   template <typename Expected>
   void Expect(const U256* out, const char* what, const Expected& expected) {
-    for (size_t i = 0; i < kLanes; ++i) {
+    for (size_t i = 0; i < lanes_; ++i) {
       EXPECT_EQ(F::FromMontgomery(out[i]), expected(i)) << what << " in lane " << i;
     }
   }
@@ -61,10 +62,10 @@ class LanesTest {
   void CheckProducts(const U256* a, const U256* b) {
     const auto x = [&](size_t i) { return F::FromMontgomery(a[i]); };
     const auto y = [&](size_t i) { return F::FromMontgomery(b[i]); };
-    U256 out[kLanes];
+    U256 out[kLanesMax];
     ops_.multiply(a, b, out);
     Expect(out, "product", [&](size_t i) { return x(i) * y(i); });
-    for (const uint32_t bound : {1u, 9u, 84u}) {
+    for (const uint32_t bound : {1u, 9u, ops_.product_bound_max}) {
       ops_.multiply_at_bounds(a, b, bound, out);
       Expect(out, "product at the bounds", [&](size_t i) { return x(i) * y(i); });
     }
@@ -80,7 +81,7 @@ class LanesTest {
   void CheckSums(const U256* a, const U256* b) {
     const auto x = [&](size_t i) { return F::FromMontgomery(a[i]); };
     const auto y = [&](size_t i) { return F::FromMontgomery(b[i]); };
-    U256 out[kLanes];
+    U256 out[kLanesMax];
     ops_.add(a, b, out);
     Expect(out, "sum", [&](size_t i) { return x(i) + y(i); });
     ops_.subtract(a, b, out);
@@ -90,31 +91,26 @@ class LanesTest {
   }
   void CheckMasks(const U256* a, const U256* b) {
     uint32_t equal = 0, zero = 0;
-    for (uint32_t i = 0; i < kLanes; ++i) {
+    for (uint32_t i = 0; i < lanes_; ++i) {
       equal |= static_cast<uint32_t>(a[i] == b[i]) << i;
       zero |= static_cast<uint32_t>(a[i].IsZero()) << i;
     }
     EXPECT_EQ(ops_.equal(a, b), equal);
-    EXPECT_EQ(ops_.equal(a, a), 0xffu);
+    EXPECT_EQ(ops_.equal(a, a), (1u << lanes_) - 1);
     EXPECT_EQ(ops_.is_zero(a), zero);
-    constexpr uint32_t kMask = 0b10110010;
-    U256 out[kLanes];
-    ops_.select(kMask, a, b, out);
-    for (size_t i = 0; i < kLanes; ++i)
-      EXPECT_EQ(out[i], ((kMask >> i) & 1) != 0 ? a[i] : b[i]) << "lane " << i;
   }
   void CheckReduction() {
     for (uint32_t multiple = 0; multiple < 84; ++multiple) {
-      for (size_t begin = 0; begin + kLanes <= integers_.size(); begin += kLanes) {
-        U256 out[kLanes];
+      for (size_t begin = 0; begin + lanes_ <= integers_.size(); begin += lanes_) {
+        U256 out[kLanesMax];
         ops_.reduce(&integers_[begin], multiple, out);
-        for (size_t i = 0; i < kLanes; ++i) ASSERT_EQ(out[i], integers_[begin + i]) << multiple << " times p";
+        for (size_t i = 0; i < lanes_; ++i) ASSERT_EQ(out[i], integers_[begin + i]) << multiple << " times p";
       }
     }
   }
   void CheckStrides() {
     for (const size_t stride : {size_t{1}, size_t{3}, size_t{5}}) {
-      std::vector<U256> out(stride * kLanes);
+      std::vector<U256> out(stride * lanes_);
       ops_.copy(integers_.data(), stride, out.data());
       for (size_t i = 0; i < out.size(); ++i) {
         EXPECT_EQ(out[i], i % stride == 0 ? integers_[i] : U256()) << "place " << i << ", stride " << stride;
@@ -122,17 +118,23 @@ class LanesTest {
     }
   }
 
-  const LaneOps& ops_ = IfmaLaneOps<Params>();
+  const LaneOps& ops_;
+  const size_t lanes_;
   std::vector<U256> integers_;
 };
 
-// The functions that this CPU can run, by field: no entry on a CPU without AVX-512 IFMA.
 TEST(LanesTest, EightLanesAgreeWithTheFieldOnEdgeAndRandomValues) {
-  for (const Arithmetic arithmetic : SupportedArithmetics()) {
-    if (arithmetic != Arithmetic::kIfma) continue;
-    LanesTest<FqParams>().Run();
-    LanesTest<FrParams>().Run();
-  }
+  if (!Supported(Arithmetic::kIfma)) GTEST_SKIP() << "this CPU has no AVX-512 IFMA";
+  LanesTest<FqParams>(IfmaLaneOps<FqParams>()).Run();
+  LanesTest<FrParams>(IfmaLaneOps<FrParams>()).Run();
+}
+
+TEST(LanesTest, FourLanesAgreeWithTheFieldOnEdgeAndRandomValues) {
+  if (!Supported(Arithmetic::kFma)) GTEST_SKIP() << "this CPU has no AVX2 and FMA";
+  ASSERT_EQ(std::fesetround(FE_TOWARDZERO), 0);
+  LanesTest<FqParams>(FmaLaneOps<FqParams>()).Run();
+  LanesTest<FrParams>(FmaLaneOps<FrParams>()).Run();
+  ASSERT_EQ(std::fesetround(FE_TONEAREST), 0);
 }
 
 }  // namespace
