@@ -166,6 +166,7 @@ class BenchProveCommand final : public Command {
     PROOFMILL_ASSIGN_OR_RETURN(const auto file, engine::RandomAccessFile::Open(witness_path));
     PROOFMILL_ASSIGN_OR_RETURN(const engine::Witness witness, engine::ReadWtns(*file, key->n_vars()));
     PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<engine::ResidentKey> resident, backend.LoadKey(key));
+    key->MakeTables();  // as a server does
     const auto values = absl::MakeConstSpan(witness.values.data(), witness.values.size());
 
     PROOFMILL_RETURN_IF_ERROR(engine::CheckWitness(*key, values));  // as a server does before it queues

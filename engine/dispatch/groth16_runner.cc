@@ -54,6 +54,7 @@ absl::Status Groth16Runner::Install(const Circuit& circuit) {
 
 absl::Status Groth16Runner::MakeResident(const Circuit& circuit) {
   PROOFMILL_ASSIGN_OR_RETURN(std::shared_ptr<ResidentKey> key, backend_->LoadKey(circuit.key));
+  circuit.key->MakeTables();
   if (circuit.canary != nullptr) PROOFMILL_RETURN_IF_ERROR(ProveCanary(circuit, *key));
   MutexLock lock(mu_);
   resident_.insert_or_assign(circuit.key.get(), std::move(key));

@@ -1,6 +1,7 @@
 #include "engine/groth16/proof_parts.h"
 
 #include "engine/base/secure_memory.h"
+#include "kernels/cpu/scalar_mul.h"
 
 namespace proofmill::engine {
 namespace {
@@ -9,24 +10,18 @@ using kernels::Affine;
 using kernels::Fr;
 using kernels::G1Xyzz;
 using kernels::G2Xyzz;
-using kernels::U256;
 using kernels::Xyzz;
 
+// `table`, of `point`, may be null.
 template <typename F>
-Xyzz<F> Times(const Fr& secret, const Xyzz<F>& point) {
-  U256 plain = secret.ToPlain();
-  const ScopedWipe wipe(plain);
-  return kernels::ScalarMulVartime(point, plain);
-}
-template <typename F>
-Xyzz<F> Times(const Fr& secret, const Affine<F>& point) {
-  return Times(secret, Xyzz<F>::FromAffine(point));
+Xyzz<F> Times(const Fr& scalar, const Affine<F>& point, const kernels::WindowTable<F>* table) {
+  return table != nullptr ? table->Times(scalar) : kernels::ScalarMul(Xyzz<F>::FromAffine(point), scalar);
 }
 
 }  // namespace
 
 ProofParts::ProofParts(const ProvingKey& key, const Blinding& blinding, ProofThreads& threads)
-    : key_(key), threads_(threads), verification_(key.vk(), key.prepared_pairings()) {
+    : key_(key), threads_(threads), verification_(key.vk(), key.prepared_pairings(), key.tables()) {
   secrets_.blinding = blinding;
 }
 
@@ -42,9 +37,12 @@ void ProofParts::Prepare() {
   std::call_once(prepared_, [this] {
     Fr rs = secrets_.blinding.r * secrets_.blinding.s;
     const ScopedWipe wipe(rs);
-    secrets_.r_delta1 = Times(secrets_.blinding.r, key_.header().delta1);
-    secrets_.rs_delta1 = Times(rs, key_.header().delta1);
-    secrets_.s_delta2 = Times(secrets_.blinding.s, key_.header().delta2);
+    const KeyTables* const tables = key_.tables();
+    const auto* const delta1 = tables == nullptr ? nullptr : &tables->delta1;
+    const auto* const delta2 = tables == nullptr ? nullptr : &tables->delta2;
+    secrets_.r_delta1 = Times(secrets_.blinding.r, key_.header().delta1, delta1);
+    secrets_.rs_delta1 = Times(rs, key_.header().delta1, delta1);
+    secrets_.s_delta2 = Times(secrets_.blinding.s, key_.header().delta2, delta2);
   });
 }
 
@@ -67,11 +65,11 @@ void ProofParts::AddAB(const G1Xyzz& a_sum, const G1Xyzz& b1_sum, const G2Xyzz& 
   if (!threads_.products.Start(multiply_a_)) MultiplyA();
   G1Xyzz b1 = b1_sum + key_.header().beta1;
   const ScopedWipe wipe(b1);
-  secrets_.r_times_b1 = Times(secrets_.blinding.r, b1);
+  secrets_.r_times_b1 = kernels::ScalarMul(b1, secrets_.blinding.r);
 }
 
 void ProofParts::MultiplyA() {
-  secrets_.s_times_a = Times(secrets_.blinding.s, secrets_.a_without_r);
+  secrets_.s_times_a = kernels::ScalarMul(secrets_.a_without_r, secrets_.blinding.s);
   if (check_ab_) verification_.CheckGroups(secrets_.a, secrets_.b);
   WipeThreadTraces();
 }

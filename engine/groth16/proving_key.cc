@@ -98,6 +98,13 @@ std::shared_ptr<const ProvingKey> ProvingKey::FromZkey(Zkey&& zkey, AuditReport 
   return key;
 }
 
+void ProvingKey::MakeTables() const {
+  std::call_once(tables_made_, [this] {
+    tables_memory_.emplace(vk_, header_.delta1);
+    tables_.store(&*tables_memory_, std::memory_order_release);
+  });
+}
+
 size_t ProvingKey::memory_bytes() const {
   return sizeof(*this) + vk_.ic.size() * sizeof(kernels::G1Affine) + BytesOf(a_matrix_) + BytesOf(b_matrix_) +
          BytesOf(a_) + BytesOf(b1_) + BytesOf(b2_) + BytesOf(c_) + BytesOf(h_);

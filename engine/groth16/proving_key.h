@@ -15,10 +15,12 @@
 #define PROOFMILL_ENGINE_GROTH16_PROVING_KEY_H_
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -71,6 +73,10 @@ class ProvingKey {
   const ZkeyHeader& header() const { return header_; }
   const VerificationKey& vk() const { return vk_; }
   const PreparedPairings& prepared_pairings() const { return *prepared_pairings_; }
+  // For keys that make many proofs: makes tables(), once. Thread-safe; throws std::bad_alloc.
+  void MakeTables() const;
+  // Null before MakeTables().
+  const KeyTables* tables() const { return tables_.load(std::memory_order_acquire); }
 
   const CsrMatrix& a_matrix() const { return a_matrix_; }
   const CsrMatrix& b_matrix() const { return b_matrix_; }
@@ -94,6 +100,9 @@ class ProvingKey {
   ZkeyHeader header_;
   VerificationKey vk_;
   std::optional<PreparedPairings> prepared_pairings_;  // always there
+  mutable std::once_flag tables_made_;
+  mutable std::optional<const KeyTables> tables_memory_;
+  mutable std::atomic<const KeyTables*> tables_ = nullptr;
   CsrMatrix a_matrix_, b_matrix_;
   BaseSet<kernels::Fq> a_, b1_, c_, h_;
   BaseSet<kernels::Fq2> b2_;

@@ -8,6 +8,7 @@
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
 #include "kernels/cpu/msm.h"
+#include "kernels/cpu/scalar_mul.h"
 #include "kernels/curve/pairing.h"
 
 namespace proofmill::engine {
@@ -34,12 +35,14 @@ bool HasCanonicalCoordinates(const G2Affine& p) {
   return true;
 }
 
-// IC[0] + sum signals[i] * IC[i + 1].
-G1Affine CombineSignals(const std::vector<G1Affine>& ic, absl::Span<const Fr> signals) {
+// IC[0] + sum signals[i] * IC[i + 1]. `tables` may be null.
+G1Affine CombineSignals(const std::vector<G1Affine>& ic, absl::Span<const Fr> signals,
+                        const KeyTables* tables = nullptr) {
   G1Xyzz sum = G1Xyzz::FromAffine(ic[0]);
   if (signals.size() <= kSerialSignalsMax) {
     for (size_t i = 0; i < signals.size(); ++i) {
-      sum += kernels::ScalarMulVartime(G1Xyzz::FromAffine(ic[i + 1]), signals[i].ToPlain());
+      sum += tables == nullptr ? kernels::ScalarMul(G1Xyzz::FromAffine(ic[i + 1]), signals[i])
+                               : tables->ic[i].Times(signals[i]);
     }
     return sum.ToAffine();
   }
@@ -106,8 +109,15 @@ absl::StatusOr<bool> Verify(const VerificationKey& key, absl::Span<const Fr> pub
 PreparedPairings::PreparedPairings(const VerificationKey& key)
     : alpha_beta(kernels::MillerLoop(key.alpha1, key.beta2)), gamma2(key.gamma2), delta2(key.delta2) {}
 
+KeyTables::KeyTables(const VerificationKey& key, const G1Affine& delta1_point)
+    : delta1(delta1_point), delta2(key.delta2) {
+  if (key.n_public() > kSerialSignalsMax) return;
+  ic.reserve(key.n_public());
+  for (size_t i = 1; i < key.ic.size(); ++i) ic.emplace_back(key.ic[i]);
+}
+
 void StagedVerification::SetPublicSignals(absl::Span<const Fr> public_signals) {
-  of_signals_ = kernels::MillerLoop(CombineSignals(key_.ic, public_signals), prepared_.gamma2);
+  of_signals_ = kernels::MillerLoop(CombineSignals(key_.ic, public_signals, tables_), prepared_.gamma2);
 }
 
 void StagedVerification::SetAB(const G1Affine& a, const G2Affine& b) { of_ab_ = kernels::MillerLoop(-a, b); }

@@ -38,12 +38,14 @@ class VerifierTest : public testing::Test {
   bool Accepts() {
     const auto result = Verify(statement_.vk, statement_.signals, statement_.proof);
     EXPECT_OK(result);
-    EXPECT_EQ(AcceptsInSteps(), result.ok() && *result) << "both ways must agree";
+    const KeyTables tables(statement_.vk, kernels::kG1Generator);
+    EXPECT_EQ(AcceptsInSteps(nullptr), result.ok() && *result) << "both ways must agree";
+    EXPECT_EQ(AcceptsInSteps(&tables), result.ok() && *result) << "with tables too";
     return result.ok() && *result;
   }
-  bool AcceptsInSteps() const {
+  bool AcceptsInSteps(const KeyTables* tables) const {
     const PreparedPairings prepared(statement_.vk);
-    StagedVerification verification(statement_.vk, prepared);
+    StagedVerification verification(statement_.vk, prepared, tables);
     verification.SetAB(statement_.proof.a, statement_.proof.b);
     verification.CheckGroups(statement_.proof.a, statement_.proof.b);
     verification.SetPublicSignals(statement_.signals);

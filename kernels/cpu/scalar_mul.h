@@ -1,0 +1,44 @@
+// One multiple of one point, on the thread that asks for it. Many multiples of a base: FixedBaseTable of
+// msm.h; sums of multiples: Msm().
+//
+// Scalars are secrets: what is derived from them is wiped, but time and memory accesses depend on them, as
+// everywhere in this library. Thread safety: pure functions and immutable objects.
+
+#ifndef PROOFMILL_KERNELS_CPU_SCALAR_MUL_H_
+#define PROOFMILL_KERNELS_CPU_SCALAR_MUL_H_
+
+#include <vector>
+
+#include "kernels/curve/bn254.h"
+#include "kernels/curve/weierstrass.h"
+#include "kernels/field/bn254_fr.h"
+
+namespace proofmill::kernels {
+
+// scalar * p by signed windows of 5 bits: 250 doublings and 67 additions.
+template <typename F>
+Xyzz<F> ScalarMul(const Xyzz<F>& p, const Fr& scalar);
+
+// The multiples 1, ..., 16 of 2^(5w) * base for all windows w: 53 KB (G1) or 106 KB (G2), made in about
+// 0.3 (0.9) ms.
+template <typename F>
+class WindowTable {
+ public:
+  // REQUIRES: `base` is on the curve, and of odd order.
+  explicit WindowTable(const Affine<F>& base);
+
+  // scalar * base by at most 51 mixed additions: an eighth of the time of ScalarMul().
+  Xyzz<F> Times(const Fr& scalar) const;
+
+ private:
+  std::vector<Affine<F>> multiples_;
+};
+
+extern template Xyzz<Fq> ScalarMul(const Xyzz<Fq>&, const Fr&);
+extern template Xyzz<Fq2> ScalarMul(const Xyzz<Fq2>&, const Fr&);
+extern template class WindowTable<Fq>;
+extern template class WindowTable<Fq2>;
+
+}  // namespace proofmill::kernels
+
+#endif  // PROOFMILL_KERNELS_CPU_SCALAR_MUL_H_
