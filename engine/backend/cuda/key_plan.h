@@ -58,7 +58,7 @@ class KeyPlanner {
 // Proofs that may be in flight on a device. With two, one computes while the other waits for the host, at its
 // begin and its end. Small circuits leave most of a device idle and gain from more, and their scratch is
 // small.
-inline constexpr uint32_t kArenasMax = 4;
+inline constexpr uint32_t kArenasMax = 8;
 
 struct DeviceMemoryState {
   size_t limit = 0;           // for keys and scratch
