@@ -79,8 +79,9 @@ absl::Status CheckCount(const ByteSource& source, uint32_t count, uint32_t expec
 }
 
 absl::Status CheckCanonical(const ByteSource& source, absl::Span<const U256> values) {
+  constexpr uint64_t kTop = Fr::kModulus.limb[3];  // tells but in one case of 2^60
   for (size_t i = 0; i < values.size(); ++i) {
-    if (Fr::IsCanonical(values[i])) continue;
+    if (values[i].limb[3] < kTop || Fr::IsCanonical(values[i])) continue;
     return WithReason(absl::InvalidArgumentError(absl::StrCat(
                           source.name(), ": witness value ", i,
                           " is not canonical: expected an integer below r of BN254, got a larger one")),

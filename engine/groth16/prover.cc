@@ -41,13 +41,19 @@ absl::Status WitnessError(ErrorReason reason, absl::string_view text) {
   return WithReason(absl::InvalidArgumentError(absl::StrCat("witness: ", text)), reason);
 }
 
+// Whether `x` is below r, told by its top word but in one case of 2^60.
+bool IsBelowModulus(const U256& x) {
+  constexpr uint64_t kTop = Fr::kModulus.limb[3];
+  return x.limb[3] < kTop || Fr::IsCanonical(x);
+}
+
 // Index of the first value of r or more, or the length. Multi-threaded, since on one core it would be a tenth
 // of a GPU proof.
 size_t FirstNotCanonical(absl::Span<const U256> witness) {
   constexpr size_t kGrain = size_t{1} << 15;
   std::atomic<size_t> first{witness.size()};
   kernels::ParallelFor(0, witness.size(), kGrain, [&](size_t begin, size_t end) {
-    const U256* found = std::find_if_not(witness.data() + begin, witness.data() + end, Fr::IsCanonical);
+    const U256* found = std::find_if_not(witness.data() + begin, witness.data() + end, IsBelowModulus);
     if (found == witness.data() + end) return;
     const auto index = static_cast<size_t>(found - witness.data());
     size_t least = first.load(std::memory_order_relaxed);  // the join at the end orders everything
