@@ -113,7 +113,7 @@ Fq12 PowX(const Fq12& f) {
   Fq12 out = f;  // the top digit is 1
   for (int i = kXWideDigits.length - 2; i >= 0; --i) {
     out = out.CyclotomicSquare();
-    const int digit = kXWideDigits.digit[i];
+    const int8_t digit = kXWideDigits.digit[i];
     if (digit > 0) out *= odd_power[digit / 2];
     if (digit < 0) out *= odd_power[-digit / 2].Conjugate();
   }
