@@ -11,7 +11,7 @@ set -Eeuo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 STEPS=(packages node format tree proto release-build headers docs release-tests quickstart metrics monitoring chart image examples evm
-  js asan-build asan-tests tsan-build tsan-tests fuzz tidy)
+  js python asan-build asan-tests tsan-build tsan-tests fuzz tidy)
 export PROOFMILL_BUILD_ROOT=${PROOFMILL_BUILD_ROOT:-${PWD}/build}
 RESULTS_ROOT=${PROOFMILL_BUILD_ROOT}/results
 
