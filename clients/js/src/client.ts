@@ -28,6 +28,8 @@ export interface CommonOptions {
   unaryBytesMax?: number;
   /** Pieces of uploads, in bytes. Default: 128 KiB. */
   pieceBytes?: number;
+  /** Sent with each call, for instance to be led to the same replica, or for a trace. */
+  headers?: Record<string, string>;
   /** The time for a proof, if a call does not say, in milliseconds. Default: one minute. */
   timeoutMs?: number;
 }
@@ -69,16 +71,22 @@ export interface Groth16 {
   exportSolidityCallData(proof: Groth16Proof, publicSignals: PublicSignals): Promise<string>;
 }
 
-/** Adds the API key to each call. Throws an Error if it would travel in clear text to another machine. */
-export function authorization(apiKey: string, baseUrl: string): Interceptor {
+// `Bearer KEY`. Throws an Error if it would travel in clear text to another machine.
+function authorization(apiKey: string, baseUrl: string): string {
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey: expected printable ASCII without blanks, got something else");
   const { protocol, hostname } = new URL(baseUrl);
   const isLoopback = hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
   if (protocol !== "https:" && !isLoopback) {
     throw new Error(`${baseUrl}: expected https or a loopback address for calls with an API key, got clear text`);
   }
+  return `Bearer ${apiKey}`;
+}
+
+/** Adds headers and the API key to each call. Throws an Error if the key would travel in clear text to another machine. */
+export function addHeaders(baseUrl: string, headers: Record<string, string> | undefined, apiKey: string | undefined): Interceptor {
+  const all = { ...headers, ...(apiKey === undefined ? {} : { authorization: authorization(apiKey, baseUrl) }) };
   return (next) => (request) => {
-    request.header.set("authorization", `Bearer ${apiKey}`);
+    for (const [name, value] of Object.entries(all)) request.header.set(name, value);
     return next(request);
   };
 }

@@ -3,7 +3,7 @@
 import { readFile } from "node:fs/promises";
 import type { SecureClientSessionOptions } from "node:http2";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
-import { authorization, Client, type CommonOptions } from "./client.js";
+import { addHeaders, Client, type CommonOptions } from "./client.js";
 import { DefaultClient } from "./default_client.js";
 
 export * from "./common.js";
@@ -68,7 +68,7 @@ export function connect(options: ClientOptions = {}): Client {
   const transport = createGrpcTransport({
     baseUrl,
     sessionManager,
-    interceptors: apiKey === undefined ? [] : [authorization(apiKey, baseUrl)],
+    interceptors: [addHeaders(baseUrl, options.headers, apiKey)],
     acceptCompression: [],
     readMaxBytes: RECEIVE_BYTES_MAX,
   });

@@ -1,7 +1,7 @@
 // The client for browsers: gRPC-Web or Connect to a gateway in front of the service.
 
 import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-web";
-import { authorization, Client, type CommonOptions } from "./client.js";
+import { addHeaders, Client, type CommonOptions } from "./client.js";
 import { DefaultClient } from "./default_client.js";
 
 export * from "./common.js";
@@ -30,7 +30,7 @@ export function connect(options: ClientOptions = {}): Client {
   const transport = make({
     baseUrl,
     useBinaryFormat: true,
-    interceptors: options.apiKey === undefined ? [] : [authorization(options.apiKey, baseUrl)],
+    interceptors: [addHeaders(baseUrl, options.headers, options.apiKey)],
     ...(options.fetch === undefined ? {} : { fetch: options.fetch }),
   });
   return new Client({ transport, streamsUp: false, readFile: download, close: () => {} }, options);

@@ -153,12 +153,13 @@ describe("one message", () => {
     assert.deepEqual(fake.calls.slice(0, 2), ["prove", "proveStream"]);
   });
 
-  test("the API key goes out with each call", async () => {
-    client = connect({ target: await fake.start("grpc"), ...QUICK, apiKey: "secret" });
+  test("the API key and headers go out with each call", async () => {
+    client = connect({ target: await fake.start("grpc"), ...QUICK, apiKey: "secret", headers: { "x-session": "one" } });
     await client.prove("fake", WITNESS);
     await client.verify("fake", [], {} as never);
 
     assert.deepEqual(fake.headers.map((header) => header.get("authorization")), ["Bearer secret", "Bearer secret"]);
+    assert.deepEqual(fake.headers.map((header) => header.get("x-session")), ["one", "one"]);
   });
 });
 
