@@ -15,10 +15,10 @@
 
 namespace proofmill::kernels {
 
-// Sets `result` to the smallest nonce below `end`, canonical, that makes the next sample of the sponge after
+// Finds the smallest nonce below `end`, canonical, that makes the next sample of the sponge after
 // observing it have `bits` zero bits at its low end. Blocks take chunks of nonces in ascending order and end
 // when theirs begin after a hit. Does nothing once the sponge has failed. REQUIRES: 0 < bits <= 31, end <= p;
-// the sponge has at most seven pending inputs.
+// the sponge has at most seven pending inputs; the result is all zero.
 cudaError_t LaunchGrind(const Poseidon2Constants<16>& constants, const DeviceSponge* sponge, uint32_t bits,
                         uint32_t end, NonceResult* result, cudaStream_t stream);
 

@@ -2,6 +2,7 @@
 
 #include "kernels/cuda/babybear.cuh"
 #include "kernels/cuda/poseidon2.cuh"
+#include "kernels/cuda/sponge.cuh"
 
 namespace proofmill::kernels {
 namespace {
@@ -9,106 +10,15 @@ namespace {
 using device::Add;
 using device::Constants;
 using device::Ext;
-using device::kQuad;
-using device::kRate;
+using device::kSearchThreads;
 using device::LoadExt;
-using device::Mul;
 using device::QuadTable;
+using device::SearchBlocks;
 using device::StoreExt;
+using device::WarpSponge;
 
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kIndexBitsMax = 20;  // as engine/whir/transcript.cc has it
-
-// Not inlined where it is called, as a kernel calls it in many places; words go by value, in registers.
-__device__ __noinline__ uint4 Permuted(const QuadTable& table, uint4 words) {
-  uint32_t s[kQuad] = {words.x, words.y, words.z, words.w};
-  device::QuadPermute(table, s);
-  return {s[0], s[1], s[2], s[3]};
-}
-
-// The sponge in one warp: each four lanes hold all of it, words 4q .. 4q + 3 in lane q of them. All lanes
-// call everything, with the same arguments.
-class WarpSponge {
- public:
-  __device__ __forceinline__ WarpSponge(const QuadTable& table, DeviceSponge* memory)
-      : table_(table),
-        memory_(memory),
-        lane_(threadIdx.x % kQuad),
-        inputs_(memory->input_count),
-        outputs_(memory->output_count),
-        failed_(memory->failed) {
-#pragma unroll
-    for (uint32_t i = 0; i < kQuad; ++i) s_[i] = memory->state[lane_ * kQuad + i];
-    Offer();
-  }
-
-  __device__ __forceinline__ void Save() {
-    __syncwarp();
-#pragma unroll
-    for (uint32_t i = 0; i < kQuad; ++i) memory_->state[lane_ * kQuad + i] = s_[i];
-    memory_->input_count = inputs_;
-    memory_->output_count = outputs_;
-    memory_->failed = failed_;
-  }
-
-  __device__ __forceinline__ void Observe(uint32_t x) {
-#pragma unroll
-    for (uint32_t i = 0; i < kQuad; ++i) s_[i] = lane_ * kQuad + i == inputs_ ? x : s_[i];
-    outputs_ = 0;
-    if (++inputs_ == kRate) Duplex();
-  }
-  __device__ __forceinline__ uint32_t Sample() {
-    if (inputs_ > 0 || outputs_ == 0) Duplex();
-    --outputs_;
-    // In lane q of the four lanes i the word on offer is 4q + i.
-    return __shfl_sync(device::kAllLanes, offered_,
-                       static_cast<int>(outputs_ % kQuad * kQuad + outputs_ / kQuad));
-  }
-  template <int kD>
-  __device__ __forceinline__ Ext<kD> SampleExt() {
-    Ext<kD> out;
-#pragma unroll
-    for (int i = 0; i < kD; ++i) out.c[i] = Sample();
-    return out;
-  }
-  __device__ __forceinline__ uint32_t SampleBits(uint32_t bits) {
-    return static_cast<uint32_t>(device::Reduce(Sample()) & ((uint64_t{1} << bits) - 1));
-  }
-  __device__ __forceinline__ void TakeNonce(const NonceStep& step) {
-    const uint32_t nonce = step.found->nonce;
-    if (nonce == kNoDeviceNonce) failed_ = 1;
-    const uint32_t word = nonce == kNoDeviceNonce ? 0 : Mul(nonce, kBabyBearR2);
-    *step.copy = word;
-    Observe(word);
-    Sample();
-  }
-
- private:
-  __device__ __forceinline__ void Duplex() {
-    const uint4 words = Permuted(table_, {s_[0], s_[1], s_[2], s_[3]});
-    s_[0] = words.x;
-    s_[1] = words.y;
-    s_[2] = words.z;
-    s_[3] = words.w;
-    Offer();
-    inputs_ = 0;
-    outputs_ = kRate;
-  }
-  // Chooses the word that this lane has for Sample().
-  __device__ __forceinline__ void Offer() {
-    const uint32_t quad = threadIdx.x / kQuad;
-    offered_ = s_[0];
-#pragma unroll
-    for (uint32_t i = 1; i < kQuad; ++i) offered_ = quad % kQuad == i ? s_[i] : offered_;
-  }
-
-  const QuadTable& table_;
-  DeviceSponge* const memory_;
-  const uint32_t lane_;
-  uint32_t s_[kQuad];
-  uint32_t offered_;
-  uint32_t inputs_, outputs_, failed_;
-};
 
 template <int kD>
 __global__ void __launch_bounds__(32)
@@ -130,7 +40,7 @@ __global__ void __launch_bounds__(32)
       if (threadIdx.x == 0) StoreExt(point + uint64_t{i} * kD, z);
     }
   }
-  sponge.Save();
+  sponge.Save(memory);
 }
 
 // h(r) of the quadratic through (0, h0), (1, sum - h0) and (2, h2).
@@ -154,6 +64,59 @@ __device__ void Challenge(WarpSponge& sponge, const SumcheckStep<kD>& step) {
   }
 }
 
+// Adds up h(0) and h(2): in every thread of the first warp. All threads of the block call it.
+template <int kBlockThreads, int kD>
+__device__ __forceinline__ void AddPartials(const SumcheckStep<kD>& step, uint32_t (&words)[2 * kD]) {
+  for (uint32_t i = threadIdx.x; i < step.partial_count; i += kBlockThreads) {
+#pragma unroll
+    for (int k = 0; k < 2 * kD; ++k) words[k] = Add(words[k], step.partials[uint64_t{i} * (2 * kD) + k]);
+  }
+  device::BlockSum<kBlockThreads>(words);
+}
+template <int kD>
+__device__ __forceinline__ void ObserveEvaluations(WarpSponge& sponge, const uint32_t (&words)[2 * kD]) {
+#pragma unroll
+  for (int k = 0; k < 2 * kD; ++k) sponge.Observe(words[k]);
+}
+template <int kD>
+__device__ __forceinline__ void StoreEvaluations(const uint32_t (&words)[2 * kD], uint32_t* out) {
+#pragma unroll
+  for (int k = 0; k < 2 * kD; ++k) {
+    if (threadIdx.x == 0) out[k] = words[k];
+  }
+  __syncwarp();
+}
+
+// A whole round. All blocks observe the same; then they search for the nonce together, and the last one to
+// end goes on.
+template <int kD>
+__global__ void __launch_bounds__(kSearchThreads)
+    WholeRound(const __grid_constant__ Constants constants, DeviceSponge* memory,
+               const __grid_constant__ SumcheckStep<kD> step) {
+  __shared__ QuadTable table;
+  __shared__ DeviceSponge observed;
+  device::FillQuadTable(constants, table);
+  uint32_t words[2 * kD] = {};
+  AddPartials<kSearchThreads>(step, words);
+  if (threadIdx.x < 32) {
+    WarpSponge sponge(table, memory);
+    ObserveEvaluations<kD>(sponge, words);
+    sponge.Save(&observed);
+  }
+  __syncthreads();
+  const NonceStep& pow = step.pow;
+  if (pow.search_bits != 0) {
+    device::SearchNonce(table, observed, pow.search_bits, pow.search_end, pow.found);
+    if (!device::IsLastBlock(&pow.found->blocks)) return;
+  }
+  if (threadIdx.x >= 32) return;
+  StoreEvaluations<kD>(words, step.evaluations);
+  WarpSponge sponge(table, &observed);
+  if (pow.search_bits != 0) sponge.TakeNonce(pow);
+  Challenge(sponge, step);
+  sponge.Save(memory);
+}
+
 template <int kD>
 __global__ void __launch_bounds__(kThreads)
     ObserveRound(const __grid_constant__ Constants constants, DeviceSponge* memory,
@@ -161,21 +124,12 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ QuadTable table;
   device::FillQuadTable(constants, table);
   uint32_t words[2 * kD] = {};
-  for (uint32_t i = threadIdx.x; i < step.partial_count; i += kThreads) {
-#pragma unroll
-    for (int k = 0; k < 2 * kD; ++k) words[k] = Add(words[k], step.partials[uint64_t{i} * (2 * kD) + k]);
-  }
-  device::BlockSum<kThreads>(words);
+  AddPartials<kThreads>(step, words);
   if (threadIdx.x >= 32) return;
   WarpSponge sponge(table, memory);
-#pragma unroll
-  for (int k = 0; k < 2 * kD; ++k) {
-    if (threadIdx.x == 0) step.evaluations[k] = words[k];
-    sponge.Observe(words[k]);
-  }
-  __syncwarp();
-  if (step.pow.found == nullptr) Challenge(sponge, step);
-  sponge.Save();
+  ObserveEvaluations<kD>(sponge, words);
+  StoreEvaluations<kD>(words, step.evaluations);
+  sponge.Save(memory);
 }
 
 template <int kD>
@@ -187,7 +141,7 @@ __global__ void __launch_bounds__(32)
   WarpSponge sponge(table, memory);
   sponge.TakeNonce(step.pow);
   Challenge(sponge, step);
-  sponge.Save();
+  sponge.Save(memory);
 }
 
 __device__ void DrawPositions(WarpSponge& sponge, const QueryStep& step, uint32_t* out) {
@@ -205,32 +159,37 @@ __device__ void DrawPositions(WarpSponge& sponge, const QueryStep& step, uint32_
   }
 }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kSearchThreads)
     DrawQueries(const __grid_constant__ Constants constants, DeviceSponge* memory,
                 const __grid_constant__ QueryStep step) {
   __shared__ QuadTable table;
   __shared__ uint32_t distinct;
   device::FillQuadTable(constants, table);
+  const NonceStep& pow = step.pow;
+  if (pow.search_bits != 0) {
+    device::SearchNonce(table, *memory, pow.search_bits, pow.search_end, pow.found);
+    if (!device::IsLastBlock(&pow.found->blocks)) return;
+  }
   uint32_t* const drawn = step.scratch;
   uint32_t* const is_first = step.scratch + step.queries;
   if (threadIdx.x < 32) {
     WarpSponge sponge(table, memory);
-    if (step.pow.found != nullptr) sponge.TakeNonce(step.pow);
+    if (pow.found != nullptr) sponge.TakeNonce(pow);
     if (step.checkpoint) sponge.Sample();
     DrawPositions(sponge, step, drawn);
-    sponge.Save();
+    sponge.Save(memory);
   }
   if (threadIdx.x == 0) distinct = 0;
   __syncthreads();
   // There are few: each position looks at all others.
-  for (uint32_t i = threadIdx.x; i < step.queries; i += kThreads) {
+  for (uint32_t i = threadIdx.x; i < step.queries; i += kSearchThreads) {
     uint32_t first = 1;
     for (uint32_t j = 0; j < i; ++j) first &= drawn[j] != drawn[i] ? 1u : 0u;
     is_first[i] = first;
     if (first != 0) atomicAdd(&distinct, 1u);
   }
   __syncthreads();
-  for (uint32_t i = threadIdx.x; i < step.queries; i += kThreads) {
+  for (uint32_t i = threadIdx.x; i < step.queries; i += kSearchThreads) {
     if (is_first[i] == 0) continue;
     uint32_t place = 0;
     for (uint32_t j = 0; j < step.queries; ++j) place += drawn[j] < drawn[i] ? is_first[j] : 0;
@@ -250,7 +209,7 @@ __global__ void __launch_bounds__(kThreads)
     WarpSponge sponge(table, memory);
     const Ext<kD> sampled = sponge.SampleExt<kD>();
     if (threadIdx.x == 0) StoreExt(shared_gamma, sampled);
-    sponge.Save();
+    sponge.Save(memory);
   }
   __syncthreads();
   const Ext<kD> gamma = LoadExt<kD>(shared_gamma);
@@ -278,6 +237,13 @@ cudaError_t LaunchObserve(const Poseidon2Constants<16>& constants, DeviceSponge*
   return cudaGetLastError();
 }
 template <int kDegree>
+cudaError_t LaunchSumcheckRound(const Poseidon2Constants<16>& constants, DeviceSponge* sponge,
+                                const SumcheckStep<kDegree>& step, cudaStream_t stream) {
+  WholeRound<kDegree>
+      <<<SearchBlocks(step.pow.search_bits), kSearchThreads, 0, stream>>>(constants, sponge, step);
+  return cudaGetLastError();
+}
+template <int kDegree>
 cudaError_t LaunchSumcheckObserve(const Poseidon2Constants<16>& constants, DeviceSponge* sponge,
                                   const SumcheckStep<kDegree>& step, cudaStream_t stream) {
   ObserveRound<kDegree><<<1, kThreads, 0, stream>>>(constants, sponge, step);
@@ -291,7 +257,7 @@ cudaError_t LaunchSumcheckChallenge(const Poseidon2Constants<16>& constants, Dev
 }
 cudaError_t LaunchQueries(const Poseidon2Constants<16>& constants, DeviceSponge* sponge,
                           const QueryStep& step, cudaStream_t stream) {
-  DrawQueries<<<1, kThreads, 0, stream>>>(constants, sponge, step);
+  DrawQueries<<<SearchBlocks(step.pow.search_bits), kSearchThreads, 0, stream>>>(constants, sponge, step);
   return cudaGetLastError();
 }
 template <int kDegree>
@@ -304,6 +270,8 @@ cudaError_t LaunchCombine(const Poseidon2Constants<16>& constants, DeviceSponge*
 #define PROOFMILL_INSTANTIATE(D)                                                                          \
   template cudaError_t LaunchObserve<D>(const Poseidon2Constants<16>&, DeviceSponge*, const uint32_t*,    \
                                         uint32_t, uint32_t*, uint32_t*, uint32_t, cudaStream_t);          \
+  template cudaError_t LaunchSumcheckRound<D>(const Poseidon2Constants<16>&, DeviceSponge*,               \
+                                              const SumcheckStep<D>&, cudaStream_t);                      \
   template cudaError_t LaunchSumcheckObserve<D>(const Poseidon2Constants<16>&, DeviceSponge*,             \
                                                 const SumcheckStep<D>&, cudaStream_t);                    \
   template cudaError_t LaunchSumcheckChallenge<D>(const Poseidon2Constants<16>&, DeviceSponge*,           \

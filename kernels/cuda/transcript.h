@@ -25,12 +25,17 @@ struct DeviceSponge {
   uint32_t failed;        // a proof of work had no nonce: nothing that follows means anything
 };
 
-// What a search for a nonce found, and the flag that stops it.
+// What the blocks of a search for a nonce share. All zero before a search; zero again once the nonce is
+// taken.
 struct NonceResult {
-  uint32_t nonce;  // the smallest that passes, canonical; kNoDeviceNonce if none
-  uint32_t next;   // from where on nobody has searched yet
+  uint32_t best;    // the complement of the smallest nonce that passes, canonical; 0 if none
+  uint32_t next;    // from where on nobody has searched yet
+  uint32_t blocks;  // that are at an end
 };
 inline constexpr uint32_t kNoDeviceNonce = ~uint32_t{0};
+// Searches up to here are expected to end so soon that they are part of the steps below. Longer ones are
+// LaunchGrind().
+inline constexpr uint32_t kStepSearchBitsMax = 15;
 
 // Observes `count` words and writes them to `copy`. If `point` is not null, then samples an element z and
 // writes (z^(2^(n-1)), .., z^2, z) to it, n elements.
@@ -39,11 +44,13 @@ cudaError_t LaunchObserve(const Poseidon2Constants<16>& constants, DeviceSponge*
                           const uint32_t* words, uint32_t count, uint32_t* copy, uint32_t* point, uint32_t n,
                           cudaStream_t stream);
 
-// Ends a proof of work: observes the nonce, as a word also written to `copy`, and takes the sample that it
-// was made for. The sponge fails if there is none.
+// A proof of work: observes the nonce, as a word also written to `copy`, and takes the sample that it was
+// made for. The sponge fails if there is none.
 struct NonceStep {
-  const NonceResult* found;  // null: there is no proof of work
+  NonceResult* found;  // null: there is no proof of work
   uint32_t* copy;
+  uint32_t search_bits;  // the step searches as LaunchGrind() does; 0: that went before
+  uint32_t search_end;
 };
 
 // One round of sumcheck as the transcript has it.
@@ -56,11 +63,16 @@ struct SumcheckStep {
   uint32_t* sum;        // kDegree words: the claimed sum, replaced by h(r)
   uint32_t* challenge;  // kDegree words: r
 };
-// Adds up and observes h(0) and h(2); without proof of work does the second half too.
+// Adds up and observes h(0) and h(2), ends the proof of work, samples r and sets the new sum. REQUIRES:
+// without search_bits, step.pow.found is null.
+template <int kDegree>
+cudaError_t LaunchSumcheckRound(const Poseidon2Constants<16>& constants, DeviceSponge* sponge,
+                                const SumcheckStep<kDegree>& step, cudaStream_t stream);
+// The first half alone, before LaunchGrind().
 template <int kDegree>
 cudaError_t LaunchSumcheckObserve(const Poseidon2Constants<16>& constants, DeviceSponge* sponge,
                                   const SumcheckStep<kDegree>& step, cudaStream_t stream);
-// Takes the nonce, samples r and sets the new sum. REQUIRES: step.pow.found is not null.
+// The second half, after it. REQUIRES: step.pow.found is not null.
 template <int kDegree>
 cudaError_t LaunchSumcheckChallenge(const Poseidon2Constants<16>& constants, DeviceSponge* sponge,
                                     const SumcheckStep<kDegree>& step, cudaStream_t stream);

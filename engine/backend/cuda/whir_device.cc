@@ -146,6 +146,7 @@ class Device : public CudaWhirDevice {
                                     .stream = stream_.get(),
                                     .claims = claims.size(),
                                     .nonce_end = options.nonce_end,
+                                    .stages = clock != nullptr,
                                     .begin_stage = begin_stage};
     if (clock == nullptr) PROOFMILL_RETURN_IF_ERROR(Record(context));
     PROOFMILL_RETURN_IF_ERROR(check());

@@ -55,14 +55,18 @@ absl::StatusOr<double> MeasureNonces(GpuTimer& timer) {
   PROOFMILL_ASSIGN_OR_RETURN(const auto result, DeviceBuffer<kernels::NonceResult>::Make(timer.calls(), 1));
   const kernels::DeviceSponge empty{};
   PROOFMILL_RETURN_IF_ERROR(timer.Upload(sponge, &empty, 1));
-  PROOFMILL_ASSIGN_OR_RETURN(const std::vector<double> seconds, timer.Measure(kRateCounts, [&](auto stream) {
-    return timer.calls().Call("LaunchGrind", [&] {
-      return kernels::LaunchGrind(Constants(), sponge.data(), kBits, kEnd, result.data(), stream);
-    });
-  }));
+  PROOFMILL_ASSIGN_OR_RETURN(
+      const std::vector<double> seconds, timer.Measure(kRateCounts, [&](auto stream) -> absl::Status {
+        PROOFMILL_RETURN_IF_ERROR(timer.calls().Call("cudaMemsetAsync", [&] {
+          return cudaMemsetAsync(result.data(), 0, result.size_bytes(), stream);
+        }));
+        return timer.calls().Call("LaunchGrind", [&] {
+          return kernels::LaunchGrind(Constants(), sponge.data(), kBits, kEnd, result.data(), stream);
+        });
+      }));
   kernels::NonceResult found{};
   PROOFMILL_RETURN_IF_ERROR(timer.Download(&found, result, 1));
-  const uint32_t tried = found.nonce == kernels::kNoDeviceNonce ? kEnd : found.nonce + 1;
+  const uint32_t tried = found.best == 0 ? kEnd : ~found.best + 1;
   return tried / Median(seconds);
 }
 

@@ -107,6 +107,7 @@ absl::StatusOr<WhirMemory> WhirMemory::Make(CudaCalls& calls, const WhirConfig& 
   Cutter cutter(out.memory_.data());
   out.views_ = Cut(config, places, needs, cutter);
   out.views_.twiddles = cutter.Take(twiddle_words);
+  PROOFMILL_RETURN_IF_ERROR(out.Wipe(calls, stream));
   PROOFMILL_RETURN_IF_ERROR(calls.Call("LaunchBabyBearTwiddles", [&] {
     return kernels::LaunchBabyBearTwiddles(out.views_.twiddles, needs.log_height, stream);
   }));

@@ -47,7 +47,7 @@ struct WhirViews {
 
 class WhirMemory {
  public:
-  // For proofs of up to `claims` claims. Everything but the twiddles is uninitialised.
+  // For proofs of up to `claims` claims. Everything but the twiddles is zero.
   //   RESOURCE_EXHAUSTED, INTERNAL  as CudaStatus().
   static absl::StatusOr<WhirMemory> Make(CudaCalls& calls, const WhirConfig& config, const WhirPlaces& places,
                                          size_t claims, cudaStream_t stream);
@@ -56,7 +56,7 @@ class WhirMemory {
   const WhirViews& views() const { return views_; }
   size_t claims() const { return claims_; }
   size_t size_bytes() const { return memory_.size_bytes(); }
-  // Overwrites what a proof left.
+  // Overwrites what a proof left: all is zero before the next one.
   absl::Status Wipe(CudaCalls& calls, cudaStream_t stream) const;
 
  private:

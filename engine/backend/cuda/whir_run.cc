@@ -148,8 +148,8 @@ class Part {
 
   // The proof of work, then openings of the last commitment at positions drawn after it.
   absl::Status Open(const WhirOpeningPlaces& places, uint32_t pow_bits, size_t nonce_place, bool checkpoint) {
-    const kernels::NonceStep pow = {pow_bits > 0 ? views_.nonce : nullptr, proof(nonce_place)};
-    if (pow_bits > 0) PROOFMILL_RETURN_IF_ERROR(Grind(pow_bits));
+    const kernels::NonceStep pow = Nonce(pow_bits, nonce_place);
+    if (SearchesApart(pow)) PROOFMILL_RETURN_IF_ERROR(Grind(pow_bits));
     const Committed last = Commitment(part_ - 1);
     PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::open));
     PROOFMILL_RETURN_IF_ERROR(Launch("LaunchQueries", [&] {
@@ -235,17 +235,20 @@ class Part {
   // Observes round i of a sumcheck and samples its challenge.
   absl::Status Challenge(const WhirSumcheckPlaces& places, uint32_t i, uint32_t partial_count,
                          uint32_t* challenge) {
-    const bool pow = places.pow_bits > 0;
     const kernels::SumcheckStep<kD> step = {.partials = views_.partials,
                                             .partial_count = partial_count,
                                             .evaluations = proof(places.evaluations + 2 * size_t{i} * kD),
-                                            .pow = {pow ? views_.nonce : nullptr, proof(places.nonces + i)},
+                                            .pow = Nonce(places.pow_bits, places.nonces + i),
                                             .sum = views_.sum,
                                             .challenge = challenge};
+    if (!SearchesApart(step.pow)) {
+      return Launch("LaunchSumcheckRound", [&] {
+        return kernels::LaunchSumcheckRound<kD>(constants_, views_.sponge, step, context_.stream);
+      });
+    }
     PROOFMILL_RETURN_IF_ERROR(Launch("LaunchSumcheckObserve", [&] {
       return kernels::LaunchSumcheckObserve<kD>(constants_, views_.sponge, step, context_.stream);
     }));
-    if (!pow) return absl::OkStatus();
     PROOFMILL_RETURN_IF_ERROR(Grind(places.pow_bits));
     PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::sumcheck));
     return Launch("LaunchSumcheckChallenge", [&] {
@@ -253,6 +256,17 @@ class Part {
     });
   }
 
+  // Where stages are measured every search is one of its own.
+  kernels::NonceStep Nonce(uint32_t bits, size_t place) const {
+    const bool in_step = bits <= kernels::kStepSearchBitsMax && !context_.stages;
+    return {.found = bits > 0 ? views_.nonce : nullptr,
+            .copy = proof(place),
+            .search_bits = in_step ? bits : 0,
+            .search_end = context_.nonce_end};
+  }
+  static bool SearchesApart(const kernels::NonceStep& pow) {
+    return pow.found != nullptr && pow.search_bits == 0;
+  }
   absl::Status Grind(uint32_t bits) {
     PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::pow));
     return Launch("LaunchGrind", [&] {

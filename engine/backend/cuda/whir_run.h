@@ -29,6 +29,7 @@ struct WhirRunContext {
   cudaStream_t stream;
   size_t claims;
   uint32_t nonce_end;
+  bool stages;  // whether anybody asks for their times
   // Called where a stage begins, with the time that it belongs to.
   std::function<absl::Status(double WhirTimes::*stage)> begin_stage;
 };
