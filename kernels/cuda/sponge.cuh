@@ -140,6 +140,14 @@ class WarpSponge {
     for (int i = 0; i < kD; ++i) out.c[i] = Sample();
     return out;
   }
+  // Samples z and writes (z^(2^(n-1)), .., z^2, z).
+  template <int kD>
+  __device__ __forceinline__ void SamplePoint(uint32_t n, uint32_t* out) {
+    Ext<kD> z = SampleExt<kD>();
+    for (uint32_t i = n; i-- > 0; z = z * z) {
+      if (threadIdx.x == 0) StoreExt(out + uint64_t{i} * kD, z);
+    }
+  }
   __device__ __forceinline__ uint32_t SampleBits(uint32_t bits) {
     return static_cast<uint32_t>(Reduce(Sample()) & ((uint64_t{1} << bits) - 1));
   }

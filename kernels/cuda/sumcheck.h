@@ -43,7 +43,7 @@ constexpr size_t TermTableWords(uint32_t degree, size_t eqs, size_t powers, uint
 // variables.
 struct EqTerms {
   const uint32_t* points;
-  const uint32_t* coefficients;  // null: one
+  const uint32_t* coefficients;
   uint32_t count;
 };
 // coefficient * x^b, x being `generator` to the power of the position.
@@ -63,11 +63,6 @@ cudaError_t LaunchAddWeights(const EqTerms& eqs, const PowerTerms& powers, uint3
 // Words of partial sums that any launcher below may write.
 constexpr size_t kPartialSumsMax = 4096;
 constexpr size_t PartialSumWords(uint32_t degree) { return kPartialSumsMax * 2 * degree; }
-
-// The value of f at a point: kDegree words to `value`. `tables` holds TermTableWords() of one eq term.
-template <int kDegree>
-cudaError_t LaunchEvaluate(const DeviceVectorView& f, const uint32_t* point, uint32_t log2_size,
-                           uint32_t* tables, uint32_t* partials, uint32_t* value, cudaStream_t stream);
 
 // The values at `point`, `log2_width` elements, of opened rows: row i of 2^log2_width base elements or
 // elements begins at rows + i * row_stride. Writes kDegree words each.

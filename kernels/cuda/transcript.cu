@@ -34,12 +34,7 @@ __global__ void __launch_bounds__(32)
     for (uint32_t j = 0; j < here; ++j)
       sponge.Observe(__shfl_sync(device::kAllLanes, mine, static_cast<int>(j)));
   }
-  if (point != nullptr) {
-    Ext<kD> z = sponge.SampleExt<kD>();
-    for (uint32_t i = n; i-- > 0; z = z * z) {
-      if (threadIdx.x == 0) StoreExt(point + uint64_t{i} * kD, z);
-    }
-  }
+  if (point != nullptr) sponge.SamplePoint<kD>(n, point);
   sponge.Save(memory);
 }
 

@@ -1,14 +1,14 @@
-// Weights and evaluations of sumcheck.h: sums over products of a table over the low half of an index and one
-// over the high half.
-
-#include <algorithm>
+// Weights of sumcheck.h: sums over products of a table over the low half of an index and one over the high
+// half.
 
 #include "kernels/cuda/babybear.cuh"
+#include "kernels/cuda/eq.cuh"
 #include "kernels/cuda/sumcheck.h"
 
 namespace proofmill::kernels {
 namespace {
 
+using device::EqAt;
 using device::Ext;
 using device::Factor;
 using device::LoadExt;
@@ -39,18 +39,6 @@ Tables MakeTables(uint32_t* memory, size_t eqs, size_t powers, uint32_t log2_siz
   return out;
 }
 
-// The product over `count` coordinates of p b + (1 - p)(1 - b), the last coordinate being bit 0 of b.
-template <int kD>
-__device__ Ext<kD> EqAt(const uint32_t* point, uint32_t count, uint32_t b) {
-  Ext<kD> out = device::ExtOne<kD>();
-  for (uint32_t i = 0; i < count; ++i) {
-    const Ext<kD> p = LoadExt<kD>(point + i * kD);
-    const bool set = (b >> (count - 1 - i) & 1) != 0;
-    out = out * (set ? p : device::ExtOne<kD>() - p);
-  }
-  return out;
-}
-
 // blockIdx.y picks the term.
 template <int kD>
 __global__ void __launch_bounds__(kThreads) EqTables(Tables tables, EqTerms terms) {
@@ -62,9 +50,8 @@ __global__ void __launch_bounds__(kThreads) EqTables(Tables tables, EqTerms term
                         EqAt<kD>(point + tables.hi_bits * kD, tables.lo_bits, i));
   }
   if (i < hi_count) {
-    Ext<kD> value = EqAt<kD>(point, tables.hi_bits, i);
-    if (terms.coefficients != nullptr) value = value * LoadExt<kD>(terms.coefficients + uint64_t{t} * kD);
-    StoreExt(tables.eq_hi + (uint64_t{t} * hi_count + i) * kD, value);
+    StoreExt(tables.eq_hi + (uint64_t{t} * hi_count + i) * kD,
+             EqAt<kD>(point, tables.hi_bits, i) * LoadExt<kD>(terms.coefficients + uint64_t{t} * kD));
   }
 }
 
@@ -154,50 +141,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// The sum over hi in a block's part of f[hi][lo] * eq_hi[hi], times eq_lo[lo], added up over the block.
-// blockIdx.x picks the low indices, blockIdx.y the part of the high ones.
-template <int kD, bool kExtension>
-__global__ void __launch_bounds__(kThreads)
-    EvaluatePart(Tables tables, DeviceVectorView f, uint32_t his, uint32_t* partials) {
-  const uint32_t lo_count = 1u << tables.lo_bits, hi_count = 1u << tables.hi_bits;
-  const uint32_t lo = blockIdx.x * kThreads + threadIdx.x, first_hi = blockIdx.y * his;
-  Ext<kD> total = {};
-  if (lo < lo_count) {
-    uint64_t sums[kD] = {};
-    const uint32_t end_hi = min(first_hi + his, hi_count);
-#pragma unroll 4
-    for (uint32_t hi = first_hi; hi < end_hi; ++hi) {
-      const Ext<kD> high = LoadExt<kD>(tables.eq_hi + uint64_t{hi} * kD);
-      const uint64_t place = (uint64_t{hi} << tables.lo_bits) + lo;
-      if constexpr (kExtension) {
-        const Ext<kD> product = LoadPlanes<kD>(f.data, f.stride, place) * high;
-        total = total + product;
-      } else {
-        const uint32_t value = f.data[place];
-#pragma unroll
-        for (int k = 0; k < kD; ++k) sums[k] = Shorten(sums[k] + uint64_t{value} * high.c[k]);
-      }
-    }
-    if constexpr (!kExtension) {
-#pragma unroll
-      for (int k = 0; k < kD; ++k) total.c[k] = Reduce(sums[k]);
-    }
-    total = total * LoadPlanes<kD>(tables.eq_lo, lo_count, lo);
-  }
-  device::BlockSum<kThreads>(total.c);
-  if (threadIdx.x == 0) StoreExt(partials + (uint64_t{blockIdx.y} * gridDim.x + blockIdx.x) * kD, total);
-}
-
-template <int kD>
-__global__ void __launch_bounds__(kThreads)
-    AddPartials(const uint32_t* partials, uint32_t count, uint32_t* out) {
-  Ext<kD> sum = {};
-  for (uint32_t i = threadIdx.x; i < count; i += kThreads)
-    sum = sum + LoadExt<kD>(partials + uint64_t{i} * kD);
-  device::BlockSum<kThreads>(sum.c);
-  if (threadIdx.x == 0) StoreExt(out, sum);
-}
-
 constexpr uint32_t kLog2WidthMax = 8;
 static_assert(kThreads == 1u << kLog2WidthMax);
 
@@ -235,25 +178,6 @@ cudaError_t LaunchAddWeights(const EqTerms& eqs, const PowerTerms& powers, uint3
 }
 
 template <int kDegree>
-cudaError_t LaunchEvaluate(const DeviceVectorView& f, const uint32_t* point, uint32_t log2_size,
-                           uint32_t* tables, uint32_t* partials, uint32_t* value, cudaStream_t stream) {
-  const Tables parts = MakeTables<kDegree>(tables, 1, 0, log2_size);
-  const uint32_t lo_count = 1u << parts.lo_bits, hi_count = 1u << parts.hi_bits;
-  EqTables<kDegree><<<dim3(Blocks(lo_count), 1), kThreads, 0, stream>>>(parts, EqTerms{point, nullptr, 1});
-  const uint32_t lo_blocks = Blocks(lo_count);
-  const auto hi_blocks_max = static_cast<uint32_t>(std::max<size_t>(1, kPartialSumsMax / lo_blocks));
-  const uint32_t his = std::max<uint32_t>(8, (hi_count + hi_blocks_max - 1) / hi_blocks_max);
-  const dim3 grid(lo_blocks, (hi_count + his - 1) / his);
-  if (f.extension) {
-    EvaluatePart<kDegree, true><<<grid, kThreads, 0, stream>>>(parts, f, his, partials);
-  } else {
-    EvaluatePart<kDegree, false><<<grid, kThreads, 0, stream>>>(parts, f, his, partials);
-  }
-  AddPartials<kDegree><<<1, kThreads, 0, stream>>>(partials, grid.x * grid.y, value);
-  return cudaGetLastError();
-}
-
-template <int kDegree>
 cudaError_t LaunchEvaluateRows(const uint32_t* rows, size_t row_stride, bool extension, uint32_t log2_width,
                                const uint32_t* point, const uint32_t* count, uint32_t count_max,
                                uint32_t* values, cudaStream_t stream) {
@@ -266,8 +190,6 @@ cudaError_t LaunchEvaluateRows(const uint32_t* rows, size_t row_stride, bool ext
 #define PROOFMILL_INSTANTIATE(D)                                                                         \
   template cudaError_t LaunchAddWeights<D>(const EqTerms&, const PowerTerms&, uint32_t, bool, uint32_t*, \
                                            DevicePlanes, cudaStream_t);                                  \
-  template cudaError_t LaunchEvaluate<D>(const DeviceVectorView&, const uint32_t*, uint32_t, uint32_t*,  \
-                                         uint32_t*, uint32_t*, cudaStream_t);                            \
   template cudaError_t LaunchEvaluateRows<D>(const uint32_t*, size_t, bool, uint32_t, const uint32_t*,   \
                                              const uint32_t*, uint32_t, uint32_t*, cudaStream_t)
 PROOFMILL_INSTANTIATE(4);

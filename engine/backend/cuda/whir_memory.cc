@@ -85,6 +85,7 @@ WhirViews Cut(const WhirConfig& config, const WhirPlaces& places, const Needs& n
   out.challenges = cutter.Take(kFoldsMax * degree);
   out.nonce =
       reinterpret_cast<kernels::NonceResult*>(cutter.Take(sizeof(kernels::NonceResult) / sizeof(uint32_t)));
+  out.arrived = cutter.Take(1);
   out.positions = cutter.Take(needs.queries);
   out.draw_scratch = cutter.Take(2 * needs.queries);
   out.proof = cutter.Take(places.words);

@@ -40,6 +40,7 @@ struct WhirViews {
   uint32_t* sum;
   uint32_t* challenges;  // of the last folds
   kernels::NonceResult* nonce;
+  uint32_t* arrived;  // of kernels whose last block goes on
   uint32_t* positions;
   uint32_t* draw_scratch;
   uint32_t* proof;  // as WhirPlaces says

@@ -4,6 +4,7 @@
 
 #include "engine/base/status_macros.h"
 #include "kernels/cuda/babybear_ntt.h"
+#include "kernels/cuda/evaluate.h"
 #include "kernels/cuda/grind.h"
 #include "kernels/cuda/merkle.h"
 #include "kernels/cuda/sumcheck.h"
@@ -135,13 +136,15 @@ class Part {
     PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::evaluate));
     for (size_t i = 0; i < places.ood_samples; ++i) {
       const size_t term = first_term + i;
-      uint32_t* const value = views_.values + term * kD;
-      PROOFMILL_RETURN_IF_ERROR(Launch("LaunchEvaluate", [&] {
-        return kernels::LaunchEvaluate<kD>(f(), point(term), log_size_, views_.tables, views_.partials, value,
-                                           context_.stream);
+      const kernels::AnswerStep step = {.point = point(term),
+                                        .value = views_.values + term * kD,
+                                        .copy = proof(places.ood_answers + i * kD),
+                                        .next_point = i + 1 < places.ood_samples ? point(term + 1) : nullptr,
+                                        .partials = views_.partials,
+                                        .arrived = views_.arrived};
+      PROOFMILL_RETURN_IF_ERROR(Launch("LaunchAnswer", [&] {
+        return kernels::LaunchAnswer<kD>(constants_, views_.sponge, f(), log_size_, step, context_.stream);
       }));
-      uint32_t* const next_point = i + 1 < places.ood_samples ? point(term + 1) : nullptr;
-      PROOFMILL_RETURN_IF_ERROR(Observe(value, kD, proof(places.ood_answers + i * kD), next_point));
     }
     return absl::OkStatus();
   }

@@ -10,6 +10,7 @@
 #include "kernels/cpu/poseidon2_hash.h"
 #include "kernels/cpu/sumcheck.h"
 #include "kernels/cuda/babybear_ntt.h"
+#include "kernels/cuda/evaluate.h"
 #include "kernels/cuda/grind.h"
 #include "kernels/cuda/merkle.h"
 #include "kernels/cuda/sumcheck.h"
@@ -268,15 +269,27 @@ void CheckEvaluations(uint32_t log2_size, bool extension) {
   SmallRng rng(100 + log2_size);
   Vectors<kD> vectors(rng, log2_size, extension);
   const std::vector<uint32_t> point = RandomWords(rng, kD * log2_size);
-  const DeviceVector<uint32_t> device_point(point), tables(TermTableWords(kD, 1, 0, log2_size)),
-      partials(PartialSumWords(kD)), value(kD);
-  ASSERT_EQ(LaunchEvaluate<kD>(vectors.f(), device_point.data(), log2_size, tables.data(), partials.data(),
-                               value.data(), nullptr),
+  const DeviceVector<uint32_t> device_point(point), partials(PartialSumWords(kD)), value(kD), copy(kD),
+      next_point(kD * log2_size), expected_copy(kD), expected_point(kD * log2_size),
+      arrived(std::vector<uint32_t>{0});
+  DeviceSponge sponge{};
+  sponge.input_count = 6;  // the permutation comes amid the value
+  const DeviceVector<DeviceSponge> device_sponge(std::vector<DeviceSponge>{sponge}),
+      expected_sponge(std::vector<DeviceSponge>{sponge});
+  const AnswerStep step = {device_point.data(), value.data(),    copy.data(),
+                           next_point.data(),   partials.data(), arrived.data()};
+  ASSERT_EQ(LaunchAnswer<kD>(Constants(), device_sponge.data(), vectors.f(), log2_size, step, nullptr),
             cudaSuccess);
   EXPECT_EQ(ExtAt<kD>(value.Download(), 0), vectors.HostEvaluate(ExtsOf<kD>(point)));
+  EXPECT_EQ(copy.Download(), value.Download());
+  EXPECT_EQ(arrived.Download()[0], 0u);
+  ASSERT_EQ(LaunchObserve<kD>(Constants(), expected_sponge.data(), value.data(), kD, expected_copy.data(),
+                              expected_point.data(), log2_size, nullptr),
+            cudaSuccess);
+  EXPECT_EQ(next_point.Download(), expected_point.Download());
 }
 TEST_F(CudaWhirTest, EvaluationsAreThoseOfTheHost) {
-  for (const uint32_t log2_size : {0, 1, 2, 5, 8, 11, 16, 21}) {
+  for (const uint32_t log2_size : {0, 1, 2, 5, 7, 8, 9, 11, 15, 16, 17, 21}) {
     for (const bool extension : {false, true}) {
       CheckEvaluations<4>(log2_size, extension);
       CheckEvaluations<5>(log2_size, extension);
