@@ -58,13 +58,22 @@ function routes(transport) {
   };
 }
 
+// The file that a request asks for, or undefined: no path leads out of the folder.
+function fileOf(folder, request) {
+  try {
+    const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
+    return path.includes("\0") ? undefined : join(folder, path.endsWith("/") ? `${path}index.html` : path);
+  } catch {
+    return undefined;
+  }
+}
+
 function serveFiles(folder) {
   return async (request, response) => {
-    const path = normalize(decodeURIComponent(new URL(request.url, "http://localhost").pathname));
-    const file = join(folder, path.endsWith("/") ? `${path}index.html` : path);
-    const isFile = request.method === "GET" && (await stat(file).then((found) => found.isFile(), () => false));
-    response.writeHead(isFile ? 200 : 404, { "content-type": CONTENT_TYPES[extname(file)] ?? "application/octet-stream" });
-    if (isFile) createReadStream(file).pipe(response);
+    const file = request.method === "GET" ? fileOf(folder, request) : undefined;
+    const isFile = file !== undefined && (await stat(file).then((found) => found.isFile(), () => false));
+    response.writeHead(isFile ? 200 : 404, { "content-type": CONTENT_TYPES[extname(file ?? "")] ?? "application/octet-stream" });
+    if (isFile) createReadStream(file).on("error", () => response.destroy()).pipe(response);
     else response.end();
   };
 }
@@ -84,7 +93,7 @@ export async function startGateway({ target, port = 0, folder }) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [target = "http://127.0.0.1:50051", port = "8080", folder = fileURLToPath(new URL("page", import.meta.url))] = process.argv.slice(2);
+  const [target = "http://127.0.0.1:50051", port = "8080", folder = fileURLToPath(new URL("../build/page", import.meta.url))] = process.argv.slice(2);
   const { url } = await startGateway({ target, port: Number(port), folder });
   console.log(`${url}/ -> ${target}`);
 }

@@ -57,6 +57,13 @@ async function proveAndJudge(known: Case): Promise<{ steps: string[]; publicSign
   return { steps: await page.locator("#steps li").allTextContents(), publicSignals };
 }
 
+test("the gateway serves the page's files, and nothing else", async () => {
+  const paths = ["/page.js", "/no-such-file", "/..%2f..%2fpackage.json", "/%E0%A4%A", "/%00", "/"];
+  const statuses = await Promise.all(paths.map(async (path) => (await fetch(gateway.url + path)).status));
+
+  assert.deepEqual(statuses, [200, 404, 404, 404, 404, 200]);
+});
+
 describe("in Chromium", () => {
   test("the page proves a witness, shows each step, and snarkjs accepts the proof", async () => {
     const known = service.semaphore ?? service.bundled;
