@@ -316,7 +316,7 @@ PROOFMILL_FMA_INLINE Tight<Params, 2> ReduceBelowTwice(const Loose<Params, kBoun
 template <typename Params>
 PROOFMILL_FMA_INLINE Tight<Params, 1> SubtractModulusOnce(const Tight<Params, 2>& x) {
   constexpr Digits p = ToDigits(Params::kModulus);
-  // 2^260 is added, and shows in the end whether it was needed.
+  // Limbs lend to the ones below, so that only the highest can be negative: where p was too much.
   constexpr Digits lent = Lend(Digits{}, kLimbs, 1);
   const Vector mask = Broadcast(kLimbMask);
   Tight<Params, 1> out;
