@@ -64,6 +64,12 @@ check_refuses_a_changed_manifest() {
   refuses bash "${WORK}/changed/kubernetes/render.sh" --check
 }
 
+parse_refuses_a_key_twice() {
+  cp deploy/gateway/envoy.yaml "${WORK}/twice.yaml"
+  echo "static_resources: {}" >>"${WORK}/twice.yaml"
+  refuses node "${TESTS}/parse.mjs" "${WORK}/twice.yaml"
+}
+
 kustomize_refuses_a_missing_file() {
   mkdir -p "${WORK}/empty"
   cp deploy/kubernetes/jobs/kustomization.yaml "${WORK}/empty/"
@@ -104,3 +110,5 @@ for folder in deploy/kubernetes/*/; do
   check "manifests: kubectl kustomize ${folder}" quietly "${KUBECTL}" kustomize "${folder}"
 done
 check "manifests: kustomize refuses a missing file" kustomize_refuses_a_missing_file
+check "gateway: the example of Envoy is YAML" node "${TESTS}/parse.mjs" deploy/gateway/envoy.yaml
+check "gateway: a key that is there twice is refused" parse_refuses_a_key_twice
