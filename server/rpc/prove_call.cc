@@ -69,7 +69,10 @@ class ProveCall final : public grpc::ServerUnaryReactor {
   // that was taken.
   TicketOr Take(const grpc::ByteBuffer& bytes) try {
     v1::ProveRequest request;
-    TicketOr ticket = ParseAndWipe(bytes, request) ? Submit(request) : InvalidRequest("not a ProveRequest");
+    const bool is_request = ParseAndWipe(bytes, request);
+    TicketOr ticket = !is_request ? InvalidRequest("not a ProveRequest") : Submit(request);
+    // gRPC calls the handler too where a client went away before its message was whole.
+    if (!ticket.ok() && context_.IsCancelled()) ticket = absl::CancelledError("the client went away");
     if (request.groth16().has_wtns()) WipeField(*request.mutable_groth16()->mutable_wtns());
     return ticket;
   } catch (const std::bad_alloc&) {
