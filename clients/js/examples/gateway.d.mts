@@ -1,1 +1,5 @@
-export function startGateway(options: { target: string; port?: number; folder: string }): Promise<{ url: string; close(): Promise<void> }>;
+export function startGateway(options: {
+  target: string;
+  port?: number;
+  folder: string;
+}): Promise<{ url: string; close(): Promise<void> }>;

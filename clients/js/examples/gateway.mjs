@@ -14,11 +14,18 @@ import { CircuitService, JobService, ProverService, UploadService } from "@proof
 
 const MESSAGE_BYTES_MAX = 16 << 20;
 const PASSED_HEADERS = ["authorization", "traceparent"];
-const CONTENT_TYPES = { ".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm" };
+const CONTENT_TYPES = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".wasm": "application/wasm",
+};
 
 // The deadline, the cancellation and some headers of the call that came in, for the one that goes out.
 function passOn(context) {
-  const headers = PASSED_HEADERS.flatMap((name) => (context.requestHeader.has(name) ? [[name, context.requestHeader.get(name)]] : []));
+  const headers = PASSED_HEADERS.flatMap((name) =>
+    context.requestHeader.has(name) ? [[name, context.requestHeader.get(name)]] : [],
+  );
   return { signal: context.signal, timeoutMs: context.timeoutMs(), headers };
 }
 
@@ -71,9 +78,17 @@ function fileOf(folder, request) {
 function serveFiles(folder) {
   return async (request, response) => {
     const file = request.method === "GET" ? fileOf(folder, request) : undefined;
-    const isFile = file !== undefined && (await stat(file).then((found) => found.isFile(), () => false));
+    const isFile =
+      file !== undefined &&
+      (await stat(file).then(
+        (found) => found.isFile(),
+        () => false,
+      ));
     response.writeHead(isFile ? 200 : 404, { "content-type": CONTENT_TYPES[extname(file ?? "")] ?? "application/octet-stream" });
-    if (isFile) createReadStream(file).on("error", () => response.destroy()).pipe(response);
+    if (isFile)
+      createReadStream(file)
+        .on("error", () => response.destroy())
+        .pipe(response);
     else response.end();
   };
 }
@@ -93,7 +108,8 @@ export async function startGateway({ target, port = 0, folder }) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [target = "http://127.0.0.1:50051", port = "8080", folder = fileURLToPath(new URL("../build/page", import.meta.url))] = process.argv.slice(2);
+  const [target = "http://127.0.0.1:50051", port = "8080", folder = fileURLToPath(new URL("../build/page", import.meta.url))] =
+    process.argv.slice(2);
   const { url } = await startGateway({ target, port: Number(port), folder });
   console.log(`${url}/ -> ${target}`);
 }

@@ -3,17 +3,25 @@
 import { createClient, type Client as RpcClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { bytesToHex, randomBytes } from "@noble/hashes/utils";
 import { exportSolidityCallData } from "./calldata.js";
-import { BusyError, RequestError, type ProofmillError } from "./errors.js";
+import { BusyError, durationMs, ProofmillError, RequestError } from "./errors.js";
 import { Circuit_State, CircuitService, type Circuit } from "./gen/proofmill/v1/circuits_pb.js";
 import { JobService } from "./gen/proofmill/v1/jobs_pb.js";
 import { ProverService } from "./gen/proofmill/v1/prover_pb.js";
 import { UploadService } from "./gen/proofmill/v1/uploads_pb.js";
-import { durationMs } from "./errors.js";
 import { Operation, type OperationOptions } from "./operation.js";
 import { makeSpec, toProofResult } from "./proof_messages.js";
 import { ProveCall, type ProveLimits, type Services } from "./prove.js";
 import { DEFAULT_RETRY, Retrier, type RetryPolicy } from "./retry.js";
-import type { CircuitInput, FileSource, Groth16Proof, ProofResult, ProveOptions, PublicSignals, Transfer, VerificationKey } from "./types.js";
+import type {
+  CircuitInput,
+  FileSource,
+  Groth16Proof,
+  ProofResult,
+  ProveOptions,
+  PublicSignals,
+  Transfer,
+  VerificationKey,
+} from "./types.js";
 import { verifyLocally } from "./verify.js";
 import { computeWitness, readSource, type ReadFile } from "./witness.js";
 
@@ -59,7 +67,11 @@ export interface CircuitInfo {
 
 /** The functions of snarkjs's `groth16`, with a circuit's id where snarkjs has a .zkey file. */
 export interface Groth16 {
-  prove(circuitId: string, wtns: FileSource, options?: ProveOptions): Promise<{ proof: Groth16Proof; publicSignals: PublicSignals }>;
+  prove(
+    circuitId: string,
+    wtns: FileSource,
+    options?: ProveOptions,
+  ): Promise<{ proof: Groth16Proof; publicSignals: PublicSignals }>;
   fullProve(
     input: CircuitInput,
     wasm: FileSource,
@@ -67,7 +79,12 @@ export interface Groth16 {
     options?: ProveOptions,
   ): Promise<{ proof: Groth16Proof; publicSignals: PublicSignals }>;
   /** With a verification key the proof is checked here; with a circuit's id the service is asked. */
-  verify(keyOrCircuitId: VerificationKey | string, publicSignals: PublicSignals, proof: Groth16Proof, options?: OperationOptions): Promise<boolean>;
+  verify(
+    keyOrCircuitId: VerificationKey | string,
+    publicSignals: PublicSignals,
+    proof: Groth16Proof,
+    options?: OperationOptions,
+  ): Promise<boolean>;
   exportSolidityCallData(proof: Groth16Proof, publicSignals: PublicSignals): Promise<string>;
 }
 
@@ -93,8 +110,8 @@ export function addHeaders(baseUrl: string, headers: Record<string, string> | un
 
 // The service's message limit is below this witness's size; uploads have no such limit.
 function needsPieces(error: unknown): boolean {
-  const tooLarge = error instanceof BusyError || (error instanceof RequestError && error.reason === "MESSAGE_TOO_LARGE");
-  return tooLarge && (error as ProofmillError).retryDelayMs === undefined && ["", "MESSAGE_TOO_LARGE"].includes((error as ProofmillError).reason);
+  if (!(error instanceof ProofmillError) || error.retryDelayMs !== undefined) return false;
+  return error.reason === "MESSAGE_TOO_LARGE" || (error instanceof BusyError && error.reason === "");
 }
 
 const CIRCUIT_STATES = {
@@ -227,7 +244,9 @@ export class Client {
     const requestId = options.requestId ?? bytesToHex(randomBytes(16));
     const spec = makeSpec(circuitId, requestId, options);
     const run = async (transfer: Exclude<Transfer, "auto">) =>
-      toProofResult(await new ProveCall(this.services, this.retry, this.limits, operation, spec, wtns, options.onProgress).run(transfer));
+      toProofResult(
+        await new ProveCall(this.services, this.retry, this.limits, operation, spec, wtns, options.onProgress).run(transfer),
+      );
     const transfer = this.chooseTransfer(wtns, options);
     try {
       return await run(transfer);

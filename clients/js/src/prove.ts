@@ -66,7 +66,10 @@ export class ProveCall {
   /** Proves by this transfer, which is not "auto". When it fails, what the service holds of the proof is given up. */
   async run(transfer: Exclude<Transfer, "auto">): Promise<ProofResultMessage | undefined> {
     try {
-      return await this.retrier.run(() => this.attemptWithRestarts(transfer), (error, delayMs) => this.reportWait(error, delayMs));
+      return await this.retrier.run(
+        () => this.attemptWithRestarts(transfer),
+        (error, delayMs) => this.reportWait(error, delayMs),
+      );
     } catch (error) {
       this.giveUp();
       throw error;
@@ -165,7 +168,10 @@ export class ProveCall {
     const admission = new Promise<Admitted | undefined>((resolve) => (admit = resolve));
     let result: ProofResultMessage | undefined;
     try {
-      for await (const { message } of this.services.prover.proveStream(this.streamRequests(admission), this.operation.callOptions())) {
+      for await (const { message } of this.services.prover.proveStream(
+        this.streamRequests(admission),
+        this.operation.callOptions(),
+      )) {
         if (message.case === "admitted") {
           this.takeAdmission(message.value);
           admit(message.value);
@@ -190,7 +196,9 @@ export class ProveCall {
   }
 
   // Only the header until the service admits it, so that a refusal costs nothing.
-  private async *streamRequests(admission: Promise<Admitted | undefined>): AsyncGenerator<MessageInitShape<typeof ProveStreamRequestSchema>> {
+  private async *streamRequests(
+    admission: Promise<Admitted | undefined>,
+  ): AsyncGenerator<MessageInitShape<typeof ProveStreamRequestSchema>> {
     const header = { spec: this.spec, sizeBytes: BigInt(this.wtns.length), sha256: this.sha256(), upload: this.upload };
     yield { message: { case: "header", value: header } };
     const admitted = await admission;

@@ -85,5 +85,10 @@ function withRefusal(error: ProofmillError, refusal: ProofmillError | undefined)
   if (refusal === undefined || !(error instanceof DeadlineError) || error.reason !== "") return error;
   const before = refusal.reason === "" ? refusal.message : `${refusal.reason}: ${refusal.message}`;
   const { code, reason, retryable } = error;
-  return new DeadlineError(`${error.message}; the attempt before failed with ${before}`, { code, reason, retryable, cause: refusal });
+  return new DeadlineError(`${error.message}; the attempt before failed with ${before}`, {
+    code,
+    reason,
+    retryable,
+    cause: refusal,
+  });
 }

@@ -12,7 +12,9 @@ export async function readSource(source: FileSource, what: string, readFile: Rea
   if (source instanceof ArrayBuffer) return new Uint8Array(source);
   const data = (source as { data?: unknown } | null)?.data;
   if (data instanceof Uint8Array) return data;
-  throw new TypeError(`${what}: expected bytes, a file's name or { type: "mem", data }, got ${source === null ? "null" : typeof source}`);
+  throw new TypeError(
+    `${what}: expected bytes, a file's name or { type: "mem", data }, got ${source === null ? "null" : typeof source}`,
+  );
 }
 
 interface WitnessCalculator {
@@ -52,5 +54,7 @@ function toBigInts(value: unknown, path = "input"): unknown {
   }
   if (typeof value === "boolean" || (typeof value === "number" && Number.isSafeInteger(value))) return BigInt(value);
   if (typeof value === "string" && /^(-?\d+|0x[0-9a-f]+)$/i.test(value)) return BigInt(value);
-  throw new TypeError(`${path}: expected an integer, a string of one, or lists of them, got ${typeof value === "string" ? "another string" : typeof value}`);
+  throw new TypeError(
+    `${path}: expected an integer, a string of one, or lists of them, got ${typeof value === "string" ? "another string" : typeof value}`,
+  );
 }

@@ -11,7 +11,15 @@ import { startService, type Case, type Service } from "./service_process.js";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 // Chromium looks for nothing outside; --no-sandbox lets root run it.
-const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
 const built = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 let service: Service;
@@ -72,7 +80,10 @@ describe("in Chromium", () => {
 
     const size = readFileSync(known.witness).length;
     assert(steps.includes(`Sending the witness: ${size} of ${size} bytes`), steps.join("; "));
-    assert(steps.some((step) => step.startsWith("Proving")), steps.join("; "));
+    assert(
+      steps.some((step) => step.startsWith("Proving")),
+      steps.join("; "),
+    );
     assert.equal(await page.locator("#bar").evaluate((bar) => (bar as HTMLProgressElement).value), 1);
     await page.screenshot({ path: built("page-proved.png"), fullPage: true });
     console.log(`${known.circuit} in Chromium: snarkjs says OK; steps: ${steps.join("; ")}`);
@@ -105,7 +116,9 @@ describe("in Chromium", () => {
 
   test("a network that fails is tried again", async () => {
     let failures = 2;
-    await page.route("**/proofmill.v1.JobService/CreateJob", (route) => (failures-- > 0 ? route.abort("connectionfailed") : route.continue()));
+    await page.route("**/proofmill.v1.JobService/CreateJob", (route) =>
+      failures-- > 0 ? route.abort("connectionfailed") : route.continue(),
+    );
     await chooseWitness("epoch-key-lite", service.bundled.witness);
     const { steps } = await proveAndJudge(service.bundled);
 

@@ -4,7 +4,17 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { afterEach, beforeEach, describe, test } from "node:test";
 import { Code } from "@connectrpc/connect";
-import { connect, DeadlineError, RequestError, UnavailableError, WitnessError, type Client, type CommonOptions, type Progress, type Transfer } from "@proofmill/client";
+import {
+  connect,
+  DeadlineError,
+  RequestError,
+  UnavailableError,
+  WitnessError,
+  type Client,
+  type CommonOptions,
+  type Progress,
+  type Transfer,
+} from "@proofmill/client";
 import { connect as connectWeb } from "@proofmill/client/web";
 import { FakeService, refusal } from "./fake_service.js";
 
@@ -33,9 +43,11 @@ async function overWeb(options: CommonOptions = QUICK): Promise<Client> {
   return connectWeb({ target: await fake.start("http1"), ...options });
 }
 
-const fail = (...args: Parameters<typeof refusal>) => () => {
-  throw refusal(...args);
-};
+const fail =
+  (...args: Parameters<typeof refusal>) =>
+  () => {
+    throw refusal(...args);
+  };
 
 // Ends when the call is cancelled, and with an error then.
 const hang = async ({ signal }: { signal: AbortSignal }) => {
@@ -65,14 +77,20 @@ describe("one message", () => {
     const result = await target.prove("fake", WITNESS, { onProgress, transfer: "unary" });
 
     assert.deepEqual(result.publicSignals, SIGNALS);
-    assert.deepEqual(waits, [["QUEUE_FULL", true], ["CIRCUIT_LOADING", true]]);
+    assert.deepEqual(waits, [
+      ["QUEUE_FULL", true],
+      ["CIRCUIT_LOADING", true],
+    ]);
     assert(performance.now() - started >= 199, "the delays were cut short");
   });
 
   test("a refusal for good is not repeated", async () => {
     fake.script("prove", fail(Code.InvalidArgument, "WITNESS_UNSATISFIED"));
 
-    await assert.rejects((await overGrpc()).prove("fake", WITNESS), (error) => error instanceof WitnessError && error.reason === "WITNESS_UNSATISFIED");
+    await assert.rejects(
+      (await overGrpc()).prove("fake", WITNESS),
+      (error) => error instanceof WitnessError && error.reason === "WITNESS_UNSATISFIED",
+    );
     assert.equal(fake.count("prove"), 1);
   });
 
@@ -122,7 +140,9 @@ describe("one message", () => {
     const controller = new AbortController();
     const onProgress = ({ phase }: Progress) => phase === "waiting_to_retry" && controller.abort();
 
-    await assert.rejects(target.prove("fake", WITNESS, { signal: controller.signal, onProgress, transfer: "unary" }), { name: "AbortError" });
+    await assert.rejects(target.prove("fake", WITNESS, { signal: controller.signal, onProgress, transfer: "unary" }), {
+      name: "AbortError",
+    });
   });
 
   test("a signal that was aborted before stops everything", async () => {
@@ -158,8 +178,14 @@ describe("one message", () => {
     await client.prove("fake", WITNESS);
     await client.verify("fake", [], {} as never);
 
-    assert.deepEqual(fake.headers.map((header) => header.get("authorization")), ["Bearer secret", "Bearer secret"]);
-    assert.deepEqual(fake.headers.map((header) => header.get("x-session")), ["one", "one"]);
+    assert.deepEqual(
+      fake.headers.map((header) => header.get("authorization")),
+      ["Bearer secret", "Bearer secret"],
+    );
+    assert.deepEqual(
+      fake.headers.map((header) => header.get("x-session")),
+      ["one", "one"],
+    );
   });
 });
 
@@ -168,11 +194,19 @@ describe("a stream", () => {
     fake.script("proveStream", fail(Code.InvalidArgument, "WITNESS_LENGTH"));
 
     await assert.rejects((await overGrpc(SMALL)).prove("fake", WITNESS), WitnessError);
-    assert.deepEqual(fake.calls.filter((call) => call !== "deleteUpload"), ["proveStream"]);
+    assert.deepEqual(
+      fake.calls.filter((call) => call !== "deleteUpload"),
+      ["proveStream"],
+    );
   });
 
   test("it goes on where it stopped after a lost connection", async () => {
-    fake.script("chunk", () => {}, () => {}, () => fake.cut());
+    fake.script(
+      "chunk",
+      () => {},
+      () => {},
+      () => fake.cut(),
+    );
     const seen: Progress[] = [];
     const result = await (await overGrpc(SMALL)).prove("fake", WITNESS, { onProgress: (progress) => seen.push(progress) });
 
@@ -210,7 +244,13 @@ for (const transfer of ["upload", "job"] as Transfer[]) {
     });
 
     test("goes on after a lost connection with what the service has", async () => {
-      fake.script("writeUpload", () => {}, () => fake.cut(), () => {}, fail(Code.Unavailable, "", undefined));
+      fake.script(
+        "writeUpload",
+        () => {},
+        () => fake.cut(),
+        () => {},
+        fail(Code.Unavailable, "", undefined),
+      );
       const result = await (await overWeb(SMALL)).prove("fake", WITNESS, { transfer });
 
       assert.deepEqual(result.publicSignals, SIGNALS);
@@ -219,13 +259,20 @@ for (const transfer of ["upload", "job"] as Transfer[]) {
     });
 
     test("begins anew when the service has forgotten it, but not for ever", async () => {
-      fake.script("writeUpload", () => {}, () => fake.uploads.clear());
+      fake.script(
+        "writeUpload",
+        () => {},
+        () => fake.uploads.clear(),
+      );
       const target = await overWeb(SMALL);
       assert.deepEqual((await target.prove("fake", WITNESS, { transfer })).publicSignals, SIGNALS);
       assert.equal(fake.count("createUpload"), 2);
 
       fake.script("writeUpload", ...Array.from({ length: 10 }, () => fail(Code.NotFound, "UPLOAD_UNKNOWN")));
-      await assert.rejects(target.prove("fake", WITNESS, { transfer }), (error) => error instanceof RequestError && error.reason === "UPLOAD_UNKNOWN");
+      await assert.rejects(
+        target.prove("fake", WITNESS, { transfer }),
+        (error) => error instanceof RequestError && error.reason === "UPLOAD_UNKNOWN",
+      );
     });
 
     test("is wiped at the service when the call is given up", async () => {
@@ -242,7 +289,8 @@ for (const transfer of ["upload", "job"] as Transfer[]) {
 }
 
 describe("a job from a browser", () => {
-  const prove = async (onProgress: (progress: Progress) => void, options = QUICK) => (await overWeb(options)).prove("fake", WITNESS, { onProgress });
+  const prove = async (onProgress: (progress: Progress) => void, options = QUICK) =>
+    (await overWeb(options)).prove("fake", WITNESS, { onProgress });
 
   test("tells of the queue and of each step, and is forgotten at the end", async () => {
     const seen: string[] = [];

@@ -1,7 +1,12 @@
 // A service that does what a test tells it: over gRPC for the Node client, over HTTP/1.1 for the browser client.
 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { createServer as createHttp2Server, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from "node:http2";
+import {
+  createServer as createHttp2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type ServerHttp2Session,
+} from "node:http2";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ConnectRouter, type HandlerContext } from "@connectrpc/connect";
@@ -20,7 +25,17 @@ export function refusal(code: Code, reason: string, delayMs?: number, trailers: 
   return new ConnectError(`refused: ${reason}`, code, trailers, details);
 }
 
-export const PROOF = { pi_a: ["1", "2", "1"], pi_b: [["3", "4"], ["5", "6"], ["1", "0"]], pi_c: ["7", "8", "1"], protocol: "groth16", curve: "bn128" };
+export const PROOF = {
+  pi_a: ["1", "2", "1"],
+  pi_b: [
+    ["3", "4"],
+    ["5", "6"],
+    ["1", "0"],
+  ],
+  pi_c: ["7", "8", "1"],
+  protocol: "groth16",
+  curve: "bn128",
+};
 
 /** A result whose only public signal is the number of bytes that the service got. */
 export function resultOf(witness: Uint8Array, requestId = ""): v1.ProofResult {
@@ -175,7 +190,10 @@ export class FakeService {
         await this.enter("createJob", context);
         const name = `jobs/one/${this.jobs.size}`;
         const result = resultOf(this.witnessOf(request.request), request.request?.spec?.requestId);
-        this.jobs.set(name, create(v1.JobSchema, { name, state: v1.Job_State.SUCCEEDED, outcome: { case: "result", value: result } }));
+        this.jobs.set(
+          name,
+          create(v1.JobSchema, { name, state: v1.Job_State.SUCCEEDED, outcome: { case: "result", value: result } }),
+        );
         return { job: { name, state: v1.Job_State.QUEUED } };
       },
       watchJob: (request, context) => this.watchJob(request.name, context),
@@ -199,7 +217,12 @@ export class FakeService {
         requestId = message.value.spec?.requestId;
         name = message.value.upload === "" ? this.createUpload(message.value.sizeBytes) : message.value.upload;
         const { committedBytes } = this.uploadMessage(name);
-        const admitted = { upload: name, chunkBytesMax: BigInt(this.chunkBytesMax), committedBytes, estimatedWait: { seconds: 1n, nanos: 0 } };
+        const admitted = {
+          upload: name,
+          chunkBytesMax: BigInt(this.chunkBytesMax),
+          committedBytes,
+          estimatedWait: { seconds: 1n, nanos: 0 },
+        };
         yield { message: { case: "admitted" as const, value: admitted } };
       } else if (message.case === "chunk") {
         this.append(name, message.value.offsetBytes, message.value.data);

@@ -19,7 +19,10 @@ test("call data is what snarkjs prints", async () => {
   const signals = ["0", "123456789012345678901234567890", "1"];
 
   for (const publicSignals of [[], signals]) {
-    assert.equal(await groth16.exportSolidityCallData(PROOF, publicSignals), await snarkjs.groth16.exportSolidityCallData(PROOF, publicSignals));
+    assert.equal(
+      await groth16.exportSolidityCallData(PROOF, publicSignals),
+      await snarkjs.groth16.exportSolidityCallData(PROOF, publicSignals),
+    );
   }
 });
 
@@ -46,5 +49,8 @@ test("a witness that is neither bytes nor a name is refused, and a file that is 
 
   await assert.rejects(client.groth16.prove("c", 7 as never), /wtns: expected bytes, a file's name/);
   await assert.rejects(client.groth16.prove("c", "no/such/file.wtns"), /no\/such\/file\.wtns/);
-  await assert.rejects(connectWeb({ target: "http://127.0.0.1:1" }).prove("c", new Uint8Array(1), { transfer: "stream" }), /browsers cannot stream up/);
+  await assert.rejects(
+    connectWeb({ target: "http://127.0.0.1:1" }).prove("c", new Uint8Array(1), { transfer: "stream" }),
+    /browsers cannot stream up/,
+  );
 });

@@ -17,7 +17,10 @@ test("an error has the code, reason and delay that the service gave", () => {
 
   assert(error instanceof BusyError);
   assert.equal(error.name, "BusyError");
-  assert.deepEqual([error.code, error.reason, error.retryDelayMs, error.retryable], ["RESOURCE_EXHAUSTED", "QUEUE_FULL", 1250, true]);
+  assert.deepEqual(
+    [error.code, error.reason, error.retryDelayMs, error.retryable],
+    ["RESOURCE_EXHAUSTED", "QUEUE_FULL", 1250, true],
+  );
 });
 
 test("the class of an error follows its reason, then its code", () => {
@@ -94,7 +97,10 @@ test("a deadline that passes tells what the attempt before failed with", async (
     throw errors.shift();
   });
 
-  await assert.rejects(run, (error) => error instanceof DeadlineError && error.message === "too late; the attempt before failed with NO_DEVICE: no device");
+  await assert.rejects(
+    run,
+    (error) => error instanceof DeadlineError && error.message === "too late; the attempt before failed with NO_DEVICE: no device",
+  );
 });
 
 test("a timeout that is no positive number is refused", () => {

@@ -5,7 +5,19 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { CircuitError, configure, connect, DeadlineError, groth16, UnavailableError, WitnessError, type Client, type Progress, type Transfer, type VerificationKey } from "@proofmill/client";
+import {
+  CircuitError,
+  configure,
+  connect,
+  DeadlineError,
+  groth16,
+  UnavailableError,
+  WitnessError,
+  type Client,
+  type Progress,
+  type Transfer,
+  type VerificationKey,
+} from "@proofmill/client";
 import { connect as connectWeb } from "@proofmill/client/web";
 import * as snarkjs from "snarkjs";
 import { startGateway } from "../examples/gateway.mjs";
@@ -31,7 +43,11 @@ after(async () => {
 const keyOf = (known: Case) => snarkjs.zKey.exportVerificationKey(known.key) as Promise<VerificationKey>;
 const cases = () => [service.bundled, ...(service.semaphore ? [service.semaphore] : [])];
 
-for (const [name, transfers] of [["grpc", ["unary", "stream", "upload", "job"]], ["grpc-web", ["unary", "upload", "job"]], ["connect", ["unary", "upload", "job"]]] as Array<[string, Transfer[]]>) {
+for (const [name, transfers] of [
+  ["grpc", ["unary", "stream", "upload", "job"]],
+  ["grpc-web", ["unary", "upload", "job"]],
+  ["connect", ["unary", "upload", "job"]],
+] as Array<[string, Transfer[]]>) {
   describe(`over ${name}`, () => {
     for (const transfer of transfers) {
       test(`snarkjs and both of our verifiers accept a proof, transfer "${transfer}"`, async () => {
@@ -49,8 +65,12 @@ for (const [name, transfers] of [["grpc", ["unary", "stream", "upload", "job"]],
           assert.equal(circuit, known.circuit);
           assert(stages.some(({ stage, durationMs }) => stage === "msm_a" && durationMs > 0));
           assert.equal(seen[0]!.phase, "connecting");
-          assert(seen.some(({ phase }) => phase === "running"), "told that the proof is being made");
-          if (known === service.semaphore) console.log(`semaphore-20 over ${name}, ${transfer}: snarkjs says OK, ${seen.length} progress events`);
+          assert(
+            seen.some(({ phase }) => phase === "running"),
+            "told that the proof is being made",
+          );
+          if (known === service.semaphore)
+            console.log(`semaphore-20 over ${name}, ${transfer}: snarkjs says OK, ${seen.length} progress events`);
         }
       });
     }
@@ -80,10 +100,21 @@ for (const [name, transfers] of [["grpc", ["unary", "stream", "upload", "job"]],
       const altered = Uint8Array.from(witness);
       altered[altered.length - 32]! ^= 1;
 
-      await assert.rejects(client.prove("no-such-circuit", witness), (error) => error instanceof CircuitError && error.reason === "CIRCUIT_UNKNOWN");
-      await assert.rejects(client.prove("product", witness), (error) => error instanceof WitnessError && error.reason === "WITNESS_LENGTH");
-      await assert.rejects(client.prove("epoch-key-lite", altered), (error) => error instanceof WitnessError && error.reason === "WITNESS_UNSATISFIED");
-      await assert.rejects(client.prove("epoch-key-lite", witness, { circuitVersion: "0".repeat(128) }), { reason: "VERSION_MISMATCH" });
+      await assert.rejects(
+        client.prove("no-such-circuit", witness),
+        (error) => error instanceof CircuitError && error.reason === "CIRCUIT_UNKNOWN",
+      );
+      await assert.rejects(
+        client.prove("product", witness),
+        (error) => error instanceof WitnessError && error.reason === "WITNESS_LENGTH",
+      );
+      await assert.rejects(
+        client.prove("epoch-key-lite", altered),
+        (error) => error instanceof WitnessError && error.reason === "WITNESS_UNSATISFIED",
+      );
+      await assert.rejects(client.prove("epoch-key-lite", witness, { circuitVersion: "0".repeat(128) }), {
+        reason: "VERSION_MISMATCH",
+      });
       await assert.rejects(client.prove("epoch-key-lite", witness, { timeoutMs: 1 }), DeadlineError);
     });
   });
@@ -120,7 +151,10 @@ test("inputs that cannot be are refused without their values", async () => {
   const { circuit, wasm } = service.product;
   const client = clients["grpc"]!;
 
-  await assert.rejects(client.groth16.fullProve({ factors: ["12 monkeys"] }, wasm!, circuit), (error: Error) => /input\.factors\[0\]/.test(error.message) && !/monkeys/.test(error.message));
+  await assert.rejects(
+    client.groth16.fullProve({ factors: ["12 monkeys"] }, wasm!, circuit),
+    (error: Error) => /input\.factors\[0\]/.test(error.message) && !/monkeys/.test(error.message),
+  );
   await assert.rejects(client.groth16.fullProve({ factors: ["1"] }, wasm!, circuit), /factors/);
 });
 
@@ -171,8 +205,34 @@ function makeCertificates(folder: string): void {
   const request = ["req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
   openssl(...request, "-x509", "-days", "1", "-subj", "/CN=test authority", "-keyout", "ca.key", "-out", "ca.pem");
   for (const name of ["server", "client"]) {
-    openssl(...request, "-subj", `/CN=${name}`, "-addext", "subjectAltName=DNS:prover.test", "-keyout", `${name}.key`, "-out", `${name}.csr`);
-    openssl("x509", "-req", "-days", "1", "-in", `${name}.csr`, "-CA", "ca.pem", "-CAkey", "ca.key", "-CAcreateserial", "-copy_extensions", "copy", "-out", `${name}.pem`);
+    openssl(
+      ...request,
+      "-subj",
+      `/CN=${name}`,
+      "-addext",
+      "subjectAltName=DNS:prover.test",
+      "-keyout",
+      `${name}.key`,
+      "-out",
+      `${name}.csr`,
+    );
+    openssl(
+      "x509",
+      "-req",
+      "-days",
+      "1",
+      "-in",
+      `${name}.csr`,
+      "-CA",
+      "ca.pem",
+      "-CAkey",
+      "ca.key",
+      "-CAcreateserial",
+      "-copy_extensions",
+      "copy",
+      "-out",
+      `${name}.pem`,
+    );
   }
 }
 
@@ -201,5 +261,9 @@ test("mutual TLS: with the right files a proof is made, without any of them none
   await assert.rejects(prove({ ...right, ca: undefined }), UnavailableError, "an authority that is not trusted");
   await assert.rejects(prove({ ...right, serverName: "other.test" }), UnavailableError, "another name");
   await assert.rejects(prove({ ca: right.ca, serverName: right.serverName }), UnavailableError, "no client certificate");
-  await assert.rejects(connect({ target: `http://${secure.target}`, retry }).groth16.prove("c", secure.bundled.witness), UnavailableError, "no TLS");
+  await assert.rejects(
+    connect({ target: `http://${secure.target}`, retry }).groth16.prove("c", secure.bundled.witness),
+    UnavailableError,
+    "no TLS",
+  );
 });

@@ -69,7 +69,17 @@ export async function startService(flags: (folder: string) => string[] = () => [
   }
   const ports = join(folder, "ports");
   const listeners = ["listen", "admin_listen", "metrics_listen"].flatMap((name) => [`--${name}`, "127.0.0.1:0"]);
-  const args = ["serve", "--circuits", join(folder, "circuits"), "--allow_insecure_keys", "--backend", "cpu", "--port_file", ports, ...listeners];
+  const args = [
+    "serve",
+    "--circuits",
+    join(folder, "circuits"),
+    "--allow_insecure_keys",
+    "--backend",
+    "cpu",
+    "--port_file",
+    ports,
+    ...listeners,
+  ];
   const child = spawn(PROGRAM, [...args, ...flags(folder)], { stdio: ["ignore", "ignore", "pipe"] });
   process.once("exit", () => child.kill("SIGKILL"));
   let log = "";
