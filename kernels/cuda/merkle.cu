@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "kernels/cuda/eq.cuh"
 #include "kernels/cuda/poseidon2.cuh"
 
 namespace proofmill::kernels {
 namespace {
 
 using device::Constants;
+using device::Ext;
 using device::kQuad;
 using device::kRate;
 using device::kWidth;
@@ -209,9 +211,26 @@ __global__ void __launch_bounds__(kTopThreads)
   }
 }
 
+constexpr uint32_t kLog2WidthMax = 8;
+static_assert(kThreads == 1u << kLog2WidthMax);
+
+// The value of a row at a point, in the first thread. All threads of the block call it.
+template <int kD>
+__device__ __forceinline__ Ext<kD> EvaluateRow(const uint32_t* row, const RowPoint& at) {
+  Ext<kD> sum = {};
+  if (threadIdx.x < (1u << at.log2_width)) {
+    const Ext<kD> weight = device::EqAt<kD>(at.point, at.log2_width, threadIdx.x);
+    sum = at.extension ? device::LoadExt<kD>(row + threadIdx.x * kD) * weight
+                       : device::Scale(weight, row[threadIdx.x]);
+  }
+  device::BlockSum<kThreads>(sum.c);
+  return sum;
+}
+
+template <int kD>
 __global__ void __launch_bounds__(kThreads)
     CopyOpenings(DeviceMatrix matrix, const uint32_t* tree, const uint32_t* positions, const uint32_t* count,
-                 uint32_t* out) {
+                 uint32_t* out, RowPoint at) {
   if (blockIdx.x >= *count) return;
   const uint32_t position = positions[blockIdx.x];
   const uint32_t place = ReverseBits(position, matrix.log2_height);
@@ -225,6 +244,10 @@ __global__ void __launch_bounds__(kThreads)
     const uint64_t layer = 2 * leaves - (2 * leaves >> level);  // digests below this level
     out[matrix.width + i] = tree[(layer + ((position >> level) ^ 1)) * kDigest + i % kDigest];
   }
+  if (at.values == nullptr) return;
+  __syncthreads();  // the row is whole
+  const Ext<kD> value = EvaluateRow<kD>(out, at);
+  if (threadIdx.x == 0) device::StoreExt(at.values + uint64_t{blockIdx.x} * kD, value);
 }
 
 __global__ void __launch_bounds__(kThreads) Permutations(const __grid_constant__ Constants constants,
@@ -304,12 +327,18 @@ cudaError_t LaunchMerkleTreeUnfused(const Poseidon2Constants<16>& constants, con
   return cudaGetLastError();
 }
 
+template <int kDegree>
 cudaError_t LaunchOpenings(const DeviceMatrix& matrix, const uint32_t* tree, const uint32_t* positions,
-                           const uint32_t* count, uint32_t count_max, uint32_t* out, cudaStream_t stream) {
+                           const uint32_t* count, uint32_t count_max, uint32_t* out, const RowPoint& at,
+                           cudaStream_t stream) {
   if (count_max == 0) return cudaSuccess;
-  CopyOpenings<<<count_max, kThreads, 0, stream>>>(matrix, tree, positions, count, out);
+  CopyOpenings<kDegree><<<count_max, kThreads, 0, stream>>>(matrix, tree, positions, count, out, at);
   return cudaGetLastError();
 }
+template cudaError_t LaunchOpenings<4>(const DeviceMatrix&, const uint32_t*, const uint32_t*, const uint32_t*,
+                                       uint32_t, uint32_t*, const RowPoint&, cudaStream_t);
+template cudaError_t LaunchOpenings<5>(const DeviceMatrix&, const uint32_t*, const uint32_t*, const uint32_t*,
+                                       uint32_t, uint32_t*, const RowPoint&, cudaStream_t);
 
 cudaError_t LaunchPermutations(const Poseidon2Constants<16>& constants, uint32_t* states, uint32_t count,
                                uint32_t times, cudaStream_t stream) {

@@ -36,10 +36,21 @@ cudaError_t LaunchMerkleTree(const Poseidon2Constants<16>& constants, const Devi
 cudaError_t LaunchMerkleTreeUnfused(const Poseidon2Constants<16>& constants, const DeviceMatrix& matrix,
                                     uint32_t* tree, cudaStream_t stream);
 
+// Where opened rows are evaluated: rows of 2^log2_width base elements, or elements of the extension side by
+// side, at `point`, an element for each variable. Writes kDegree words, 4 or 5, a row. REQUIRES: log2_width
+// <= 8.
+struct RowPoint {
+  const uint32_t* point;
+  uint32_t log2_width;
+  bool extension;
+  uint32_t* values;  // null: nowhere
+};
 // Copies row and path, siblings bottom up, of each position to out + i * (width + 8 * log2_height).
 // positions: *count of them, at most count_max.
+template <int kDegree>
 cudaError_t LaunchOpenings(const DeviceMatrix& matrix, const uint32_t* tree, const uint32_t* positions,
-                           const uint32_t* count, uint32_t count_max, uint32_t* out, cudaStream_t stream);
+                           const uint32_t* count, uint32_t count_max, uint32_t* out, const RowPoint& at,
+                           cudaStream_t stream);
 
 // Permutes `count` states of 16 words, side by side, `times` times: the rate of the permutation itself.
 cudaError_t LaunchPermutations(const Poseidon2Constants<16>& constants, uint32_t* states, uint32_t count,

@@ -64,13 +64,6 @@ cudaError_t LaunchAddWeights(const EqTerms& eqs, const PowerTerms& powers, uint3
 constexpr size_t kPartialSumsMax = 4096;
 constexpr size_t PartialSumWords(uint32_t degree) { return kPartialSumsMax * 2 * degree; }
 
-// The values at `point`, `log2_width` elements, of opened rows: row i of 2^log2_width base elements or
-// elements begins at rows + i * row_stride. Writes kDegree words each.
-template <int kDegree>
-cudaError_t LaunchEvaluateRows(const uint32_t* rows, size_t row_stride, bool extension, uint32_t log2_width,
-                               const uint32_t* point, const uint32_t* count, uint32_t count_max,
-                               uint32_t* values, cudaStream_t stream);
-
 // h(0) and h(2) of the next round, over vectors of 2 * half elements, as *partial_count sums of 2 * kDegree
 // words each.
 template <int kDegree>

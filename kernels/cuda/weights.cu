@@ -39,10 +39,9 @@ Tables MakeTables(uint32_t* memory, size_t eqs, size_t powers, uint32_t log2_siz
   return out;
 }
 
-// blockIdx.y picks the term.
 template <int kD>
-__global__ void __launch_bounds__(kThreads) EqTables(Tables tables, EqTerms terms) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x, t = blockIdx.y;
+__device__ __forceinline__ void FillEqTable(const Tables& tables, const EqTerms& terms, uint32_t t,
+                                            uint32_t i) {
   const uint32_t lo_count = 1u << tables.lo_bits, hi_count = 1u << tables.hi_bits;
   const uint32_t* const point = terms.points + uint64_t{t} * (tables.lo_bits + tables.hi_bits) * kD;
   if (i < lo_count) {
@@ -56,8 +55,8 @@ __global__ void __launch_bounds__(kThreads) EqTables(Tables tables, EqTerms term
 }
 
 template <int kD>
-__global__ void __launch_bounds__(kThreads) PowerTables(Tables tables, PowerTerms terms) {
-  const uint32_t i = blockIdx.x * kThreads + threadIdx.x, t = blockIdx.y;
+__device__ __forceinline__ void FillPowerTable(const Tables& tables, const PowerTerms& terms, uint32_t t,
+                                               uint32_t i) {
   const uint32_t lo_count = 1u << tables.lo_bits, hi_count = 1u << tables.hi_bits;
   const uint64_t position = t < *terms.position_count ? terms.positions[t] : 0;
   constexpr uint64_t kOrder = uint64_t{1} << kBabyBearTwoAdicity;  // of the generator, or a multiple
@@ -67,6 +66,17 @@ __global__ void __launch_bounds__(kThreads) PowerTables(Tables tables, PowerTerm
     const uint32_t power = device::Power(terms.generator, ((position * i) << tables.lo_bits) % kOrder);
     StoreExt(tables.power_hi + (uint64_t{t} * hi_count + i) * kD,
              device::Scale(LoadExt<kD>(terms.coefficients + uint64_t{t} * kD), power));
+  }
+}
+
+// blockIdx.y picks the term.
+template <int kD>
+__global__ void __launch_bounds__(kThreads) FillTables(Tables tables, EqTerms eqs, PowerTerms powers) {
+  const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
+  if (blockIdx.y < eqs.count) {
+    FillEqTable<kD>(tables, eqs, blockIdx.y, i);
+  } else {
+    FillPowerTable<kD>(tables, powers, blockIdx.y - eqs.count, i);
   }
 }
 
@@ -141,24 +151,6 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-constexpr uint32_t kLog2WidthMax = 8;
-static_assert(kThreads == 1u << kLog2WidthMax);
-
-template <int kD>
-__global__ void __launch_bounds__(kThreads)
-    EvaluateRow(const uint32_t* rows, size_t row_stride, bool extension, uint32_t log2_width,
-                const uint32_t* point, const uint32_t* count, uint32_t* values) {
-  if (blockIdx.x >= *count) return;
-  const uint32_t* const row = rows + blockIdx.x * row_stride;
-  Ext<kD> sum = {};
-  if (threadIdx.x < (1u << log2_width)) {
-    const Ext<kD> weight = EqAt<kD>(point, log2_width, threadIdx.x);
-    sum = extension ? LoadExt<kD>(row + threadIdx.x * kD) * weight : device::Scale(weight, row[threadIdx.x]);
-  }
-  device::BlockSum<kThreads>(sum.c);
-  if (threadIdx.x == 0) StoreExt(values + uint64_t{blockIdx.x} * kD, sum);
-}
-
 uint32_t Blocks(uint64_t n) { return static_cast<uint32_t>((n + kThreads - 1) / kThreads); }
 
 }  // namespace
@@ -168,32 +160,17 @@ cudaError_t LaunchAddWeights(const EqTerms& eqs, const PowerTerms& powers, uint3
                              uint32_t* tables, DevicePlanes w, cudaStream_t stream) {
   const Tables parts = MakeTables<kDegree>(tables, eqs.count, powers.count, log2_size);
   const uint32_t lo_count = 1u << parts.lo_bits, hi_count = 1u << parts.hi_bits;
-  if (eqs.count != 0)
-    EqTables<kDegree><<<dim3(Blocks(lo_count), eqs.count), kThreads, 0, stream>>>(parts, eqs);
-  if (powers.count != 0)
-    PowerTables<kDegree><<<dim3(Blocks(lo_count), powers.count), kThreads, 0, stream>>>(parts, powers);
+  const uint32_t terms = eqs.count + powers.count;
+  if (terms != 0)
+    FillTables<kDegree><<<dim3(Blocks(lo_count), terms), kThreads, 0, stream>>>(parts, eqs, powers);
   const dim3 grid(Blocks(lo_count), (hi_count + kRows - 1) / kRows);
   AddWeights<kDegree><<<grid, kThreads, 0, stream>>>(parts, eqs.count, powers.count, overwrite, w);
   return cudaGetLastError();
 }
 
-template <int kDegree>
-cudaError_t LaunchEvaluateRows(const uint32_t* rows, size_t row_stride, bool extension, uint32_t log2_width,
-                               const uint32_t* point, const uint32_t* count, uint32_t count_max,
-                               uint32_t* values, cudaStream_t stream) {
-  if (count_max == 0) return cudaSuccess;
-  EvaluateRow<kDegree>
-      <<<count_max, kThreads, 0, stream>>>(rows, row_stride, extension, log2_width, point, count, values);
-  return cudaGetLastError();
-}
-
-#define PROOFMILL_INSTANTIATE(D)                                                                         \
-  template cudaError_t LaunchAddWeights<D>(const EqTerms&, const PowerTerms&, uint32_t, bool, uint32_t*, \
-                                           DevicePlanes, cudaStream_t);                                  \
-  template cudaError_t LaunchEvaluateRows<D>(const uint32_t*, size_t, bool, uint32_t, const uint32_t*,   \
-                                             const uint32_t*, uint32_t, uint32_t*, cudaStream_t)
-PROOFMILL_INSTANTIATE(4);
-PROOFMILL_INSTANTIATE(5);
-#undef PROOFMILL_INSTANTIATE
+template cudaError_t LaunchAddWeights<4>(const EqTerms&, const PowerTerms&, uint32_t, bool, uint32_t*,
+                                         DevicePlanes, cudaStream_t);
+template cudaError_t LaunchAddWeights<5>(const EqTerms&, const PowerTerms&, uint32_t, bool, uint32_t*,
+                                         DevicePlanes, cudaStream_t);
 
 }  // namespace proofmill::kernels

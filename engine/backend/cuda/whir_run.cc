@@ -76,8 +76,10 @@ class Part {
     const WhirRoundPlaces& places = places_.rounds[i];
     PROOFMILL_RETURN_IF_ERROR(Commit(places.commit, 0));
     PROOFMILL_RETURN_IF_ERROR(AnswerOod(places.commit, 0));
-    PROOFMILL_RETURN_IF_ERROR(Open(places.openings, round.pow_bits, places.nonce, true));
-    PROOFMILL_RETURN_IF_ERROR(EvaluateOpenings(places.openings, round.folding, round.ood_samples));
+    // What the opened rows say of f: values after those of the samples.
+    const kernels::RowPoint rows = {views_.challenges, round.folding, places.openings.extension,
+                                    views_.values + size_t{round.ood_samples} * kD};
+    PROOFMILL_RETURN_IF_ERROR(Open(places.openings, rows, round.pow_bits, places.nonce, true));
     const kernels::PowerTerms powers = {
         .generator = kernels::BabyBearRootOfUnity(places.openings.log_height).montgomery(),
         .positions = views_.positions,
@@ -97,7 +99,7 @@ class Part {
     }));
     PROOFMILL_RETURN_IF_ERROR(Observe(values, static_cast<uint32_t>(size * kD), values, nullptr));
     PROOFMILL_RETURN_IF_ERROR(
-        Open(places_.final_openings, config_.final_pow_bits, places_.final_nonce, false));
+        Open(places_.final_openings, {}, config_.final_pow_bits, places_.final_nonce, false));
     return Sumcheck(places_.final_sumcheck, false);
   }
 
@@ -150,7 +152,8 @@ class Part {
   }
 
   // The proof of work, then openings of the last commitment at positions drawn after it.
-  absl::Status Open(const WhirOpeningPlaces& places, uint32_t pow_bits, size_t nonce_place, bool checkpoint) {
+  absl::Status Open(const WhirOpeningPlaces& places, const kernels::RowPoint& rows, uint32_t pow_bits,
+                    size_t nonce_place, bool checkpoint) {
     const kernels::NonceStep pow = Nonce(pow_bits, nonce_place);
     if (SearchesApart(pow)) PROOFMILL_RETURN_IF_ERROR(Grind(pow_bits));
     const Committed last = Commitment(part_ - 1);
@@ -167,17 +170,8 @@ class Part {
                                     context_.stream);
     }));
     return Launch("LaunchOpenings", [&] {
-      return kernels::LaunchOpenings(last.matrix, last.tree, views_.positions, proof(places.count),
-                                     places.queries, proof(places.rows), context_.stream);
-    });
-  }
-
-  // What the opened rows say of f: values from term `first_term` on.
-  absl::Status EvaluateOpenings(const WhirOpeningPlaces& places, uint32_t folding, size_t first_term) {
-    return Launch("LaunchEvaluateRows", [&] {
-      return kernels::LaunchEvaluateRows<kD>(proof(places.rows), places.words_each(), places.extension,
-                                             folding, views_.challenges, proof(places.count), places.queries,
-                                             views_.values + first_term * kD, context_.stream);
+      return kernels::LaunchOpenings<kD>(last.matrix, last.tree, views_.positions, proof(places.count),
+                                         places.queries, proof(places.rows), rows, context_.stream);
     });
   }
 

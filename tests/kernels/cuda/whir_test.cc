@@ -95,6 +95,15 @@ TEST_F(CudaWhirTest, EncodingsAreThoseOfTheHost) {
   }
 }
 
+// Of `size` base elements, or of elements side by side.
+BabyBearExt<4> RowValue(const uint32_t* row, size_t size, bool extension,
+                        const std::vector<uint32_t>& point) {
+  if (!extension) return EvaluateBase<4>(row, ExtsOf<4>(point));
+  std::vector<uint32_t> planes(4 * size);
+  for (size_t i = 0; i < planes.size(); ++i) planes[i % 4 * size + i / 4] = row[i];
+  return EvaluateExt<4>({planes.data(), size}, ExtsOf<4>(point));
+}
+
 TEST_F(CudaWhirTest, TreesAndOpeningsAreThoseOfTheHost) {
   SmallRng rng(3);
   const std::pair<uint32_t, uint32_t> shapes[] = {// width, log2 of the height
@@ -124,18 +133,28 @@ TEST_F(CudaWhirTest, TreesAndOpeningsAreThoseOfTheHost) {
       positions.push_back(log2_height < 7 ? i : static_cast<uint32_t>(rng.NextU64() % (1u << log2_height)));
     const auto count = static_cast<uint32_t>(positions.size());
     const size_t each = width + 8 * size_t{log2_height};
+    // Rows of as many elements as a power of two are evaluated too.
+    const bool extension = width % 4 == 0 && log2_height % 2 == 1;
+    const uint32_t row_size = extension ? width / 4 : width;
+    const bool has_value = (row_size & (row_size - 1)) == 0;
+    uint32_t log2_width = 0;
+    while (has_value && 1u << log2_width < row_size) ++log2_width;
+    const std::vector<uint32_t> point = RandomWords(rng, size_t{4} * log2_width);
     const DeviceVector<uint32_t> device_positions(positions), device_count(std::vector<uint32_t>{count}),
-        out((count + 2) * each);
-    ASSERT_EQ(LaunchOpenings(device_matrix, tree.data(), device_positions.data(), device_count.data(),
-                             count + 2, out.data(), nullptr),
+        out((count + 2) * each), device_point(point), values(size_t{4} * (count + 2));
+    const RowPoint at = {device_point.data(), log2_width, extension, has_value ? values.data() : nullptr};
+    ASSERT_EQ(LaunchOpenings<4>(device_matrix, tree.data(), device_positions.data(), device_count.data(),
+                                count + 2, out.data(), at, nullptr),
               cudaSuccess);
-    const std::vector<uint32_t> openings = out.Download();
+    const std::vector<uint32_t> openings = out.Download(), got_values = values.Download();
     for (size_t i = 0; i < count; ++i) {
       std::vector<BabyBear> words_expected = MatrixRow(matrix, positions[i]);
       for (const Digest& sibling : expected.Path(positions[i]))
         words_expected.insert(words_expected.end(), sibling.begin(), sibling.end());
       for (size_t j = 0; j < each; ++j)
         ASSERT_EQ(openings[i * each + j], words_expected[j].montgomery()) << i << " " << j;
+      if (has_value)
+        ASSERT_EQ(ExtAt<4>(got_values, i), RowValue(&openings[i * each], row_size, extension, point));
     }
   }
 }
