@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -107,7 +108,7 @@ class Device : public CudaWhirDevice {
     if (!run.ok()) {
       // Nothing of this proof may still be at work when the caller takes the polynomial away.
       static_cast<void>(cudaStreamSynchronize(stream_.get()));
-      static_cast<void>(upload_->Wipe());
+      static_cast<void>(WipeUploads());
       return run;
     }
     PROOFMILL_RETURN_IF_ERROR(wiped);
@@ -127,6 +128,9 @@ class Device : public CudaWhirDevice {
     graphs_.clear();  // they hold the old places
     memory_ = WhirMemory();
     PROOFMILL_ASSIGN_OR_RETURN(memory_, WhirMemory::Make(calls_, config_, places_, claims, stream_.get()));
+    PROOFMILL_ASSIGN_OR_RETURN(PinnedUpload head,
+                               PinnedUpload::Make(calls_, memory_.head_words(claims) * sizeof(uint32_t)));
+    head_ = std::make_unique<PinnedUpload>(std::move(head));
     return absl::OkStatus();
   }
 
@@ -160,7 +164,7 @@ class Device : public CudaWhirDevice {
     PROOFMILL_RETURN_IF_ERROR(Copy(download_.data(), memory_.views().proof, places_.words));
     PROOFMILL_RETURN_IF_ERROR(Copy(download_.data() + places_.words, &memory_.views().sponge->failed, 1));
     PROOFMILL_RETURN_IF_ERROR(begin_stage(nullptr));
-    PROOFMILL_RETURN_IF_ERROR(upload_->Wipe());  // while the device works
+    PROOFMILL_RETURN_IF_ERROR(WipeUploads());  // while the device works
     PROOFMILL_RETURN_IF_ERROR(
         calls_.Call("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream_.get()); }));
     return check();
@@ -198,16 +202,29 @@ class Device : public CudaWhirDevice {
     const WhirViews& views = memory_.views();
     PROOFMILL_RETURN_IF_ERROR(upload_->Upload(views.polynomial, polynomial.data(),
                                               polynomial.size() * sizeof(BabyBear), stream_.get()));
+    const std::vector<uint32_t> head = Head(claims);
+    return head_->Upload(views.sponge, head.data(), head.size() * sizeof(uint32_t), stream_.get());
+  }
+  // What the host writes from the sponge on, in one copy.
+  std::vector<uint32_t> Head(absl::Span<const WhirClaim> claims) const {
+    const WhirViews& views = memory_.views();
+    const auto* const begin = reinterpret_cast<const uint32_t*>(views.sponge);
+    std::vector<uint32_t> head(memory_.head_words(claims.size()));
     const kernels::DeviceSponge sponge = SpongeOf(BeginWhirTranscript(config_, claims));
-    PROOFMILL_RETURN_IF_ERROR(upload_->Upload(views.sponge, &sponge, sizeof(sponge), stream_.get()));
-    WhirElements points, values;
+    std::memcpy(head.data(), &sponge, sizeof(sponge));
+    auto point = head.begin() + (views.points - begin), value = head.begin() + (views.values - begin);
+    const auto word = [](BabyBear x) { return x.montgomery(); };
     for (const WhirClaim& claim : claims) {
-      points.insert(points.end(), claim.point.begin(), claim.point.end());
-      values.insert(values.end(), claim.value.begin(), claim.value.end());
+      point = std::transform(claim.point.begin(), claim.point.end(), point, word);
+      value = std::transform(claim.value.begin(), claim.value.end(), value, word);
     }
-    PROOFMILL_RETURN_IF_ERROR(
-        upload_->Upload(views.points, points.data(), points.size() * sizeof(BabyBear), stream_.get()));
-    return upload_->Upload(views.values, values.data(), values.size() * sizeof(BabyBear), stream_.get());
+    return head;
+  }
+
+  absl::Status WipeUploads() {
+    absl::Status status = upload_->Wipe();
+    status.Update(head_->Wipe());
+    return status;
   }
 
   absl::Status Copy(uint32_t* to, const uint32_t* from, size_t words) {
@@ -229,7 +246,8 @@ class Device : public CudaWhirDevice {
   CudaCalls calls_;
   std::mutex mutex_;
   Stream stream_;
-  std::unique_ptr<PinnedUpload> upload_;
+  std::unique_ptr<PinnedUpload> upload_;  // of the polynomial
+  std::unique_ptr<PinnedUpload> head_;    // of what Head() makes
   PinnedBuffer<uint32_t> download_;
   Event round_done_;
   WhirMemory memory_;

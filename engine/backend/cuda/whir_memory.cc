@@ -102,6 +102,7 @@ absl::StatusOr<WhirMemory> WhirMemory::Make(CudaCalls& calls, const WhirConfig& 
   Cut(config, places, needs, counter);
   WhirMemory out;
   out.claims_ = claims;
+  out.degree_ = config.degree();
   out.wiped_words_ = counter.used();
   PROOFMILL_ASSIGN_OR_RETURN(out.memory_,
                              DeviceBuffer<uint32_t>::Make(calls, out.wiped_words_ + twiddle_words));
@@ -113,6 +114,11 @@ absl::StatusOr<WhirMemory> WhirMemory::Make(CudaCalls& calls, const WhirConfig& 
     return kernels::LaunchBabyBearTwiddles(out.views_.twiddles, needs.log_height, stream);
   }));
   return out;
+}
+
+size_t WhirMemory::head_words(size_t claims) const {
+  return static_cast<size_t>(views_.values - reinterpret_cast<const uint32_t*>(views_.sponge)) +
+         claims * degree_;
 }
 
 absl::Status WhirMemory::Wipe(CudaCalls& calls, cudaStream_t stream) const {

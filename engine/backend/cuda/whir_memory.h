@@ -24,7 +24,8 @@ namespace proofmill::engine {
 // Eq terms whose tables are held at a time: more claims are added in turn.
 inline constexpr size_t kWhirEqTermsMax = 32;
 
-// Pointers into device memory. The host writes sponge, polynomial, and points and values of the claims.
+// Pointers into device memory. The host writes the polynomial, and sponge and points and values of the
+// claims, which follow one another.
 struct WhirViews {
   kernels::DeviceSponge* sponge;
   uint32_t* points;  // of claims, then of out-of-domain samples; rounds use it again
@@ -56,6 +57,8 @@ class WhirMemory {
 
   const WhirViews& views() const { return views_; }
   size_t claims() const { return claims_; }
+  // From the sponge to the last of `claims` values.
+  size_t head_words(size_t claims) const;
   size_t size_bytes() const { return memory_.size_bytes(); }
   // Overwrites what a proof left: all is zero before the next one.
   absl::Status Wipe(CudaCalls& calls, cudaStream_t stream) const;
@@ -65,6 +68,7 @@ class WhirMemory {
   size_t wiped_words_ = 0;  // twiddles follow
   WhirViews views_{};
   size_t claims_ = 0;
+  size_t degree_ = 0;
 };
 
 }  // namespace proofmill::engine
