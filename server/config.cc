@@ -108,6 +108,10 @@ std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a t
        &Config::keepalive_time},
       {"keepalive_timeout", "TIME", "A connection whose ping is not answered in this time is closed.",
        &Config::keepalive_timeout},
+      {"connection_age_max", "TIME",
+       "A connection that is older, give or take a tenth, takes no new call; its clients come back on "
+       "another.",
+       &Config::connection_age_max},
       {"drain_delay", "TIME", "After SIGTERM: serve on for this long while load balancers notice.",
        &Config::drain_delay},
       {"shutdown_grace", "TIME", "Then: let accepted calls end for this long before they are cut.",
@@ -239,7 +243,8 @@ void CheckBoundsTogether(const Config& config, Mistakes& mistakes) {
   const std::pair<absl::string_view, absl::Duration> positive[] = {
       {"upload_idle_timeout", config.upload_idle_timeout}, {"deadline_max", config.deadline_max},
       {"job_result_ttl", config.job_result_ttl},           {"send_timeout", config.send_timeout},
-      {"keepalive_time", config.keepalive_time},           {"keepalive_timeout", config.keepalive_timeout}};
+      {"keepalive_time", config.keepalive_time},           {"keepalive_timeout", config.keepalive_timeout},
+      {"connection_age_max", config.connection_age_max}};
   for (const auto& [name, value] : positive) {
     if (value < absl::Milliseconds(1) || value > absl::Hours(24)) {
       mistakes.Add(absl::StrCat(name, ": expected 1ms to 24h, got ", absl::FormatDuration(value)));

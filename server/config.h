@@ -77,6 +77,7 @@ struct Config {
   // Connections.
   absl::Duration keepalive_time = absl::Seconds(60);
   absl::Duration keepalive_timeout = absl::Seconds(20);
+  absl::Duration connection_age_max = absl::Minutes(30);
 
   // The end.
   absl::Duration drain_delay = absl::Seconds(2);

@@ -26,6 +26,9 @@ constexpr int kMetadataBytesMax = 8 << 10;
 constexpr int kReflectionThreadsMax = 16;
 // Clients behind load balancers may ping this often without being sent away.
 constexpr int kPingIntervalMinMs = 10'000;
+// A connection that has come of age is cut when its calls have had the longest time that a call may take, and
+// this.
+constexpr absl::Duration kAgeGraceMargin = absl::Minutes(1);
 
 int Milliseconds(absl::Duration duration) { return static_cast<int>(absl::ToInt64Milliseconds(duration)); }
 
@@ -54,7 +57,14 @@ void SetLimits(const Config& config, grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(config.keepalive_time));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(config.keepalive_timeout));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  // By default gRPC sends two pings and then no more until there is data, and while a job waits there is
+  // none.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, kPingIntervalMinMs);
+  // Spreads clients over replicas that came later; gRPC adds a jitter of a tenth.
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, Milliseconds(config.connection_age_max));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                             Milliseconds(config.deadline_max + kAgeGraceMargin));
   // Only reflection is served by gRPC's synchronous threads.
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::MIN_POLLERS, 1);
