@@ -10,6 +10,7 @@
 namespace proofmill::cli {
 
 std::unique_ptr<Command> MakeServeCommand();
+std::unique_ptr<Command> MakeApiKeyCommand();
 std::unique_ptr<Command> MakeProveCommand();
 std::unique_ptr<Command> MakeVerifyCommand();
 std::unique_ptr<Command> MakeVkeyCommand();

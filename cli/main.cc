@@ -23,13 +23,13 @@ using Factory = std::unique_ptr<Command> (*)();
 
 // In the order of the help. Names of two words form a group under the first.
 constexpr Factory kFactories[] = {
-    MakeServeCommand,          MakeProveCommand,        MakeVerifyCommand,         MakeVkeyCommand,
-    MakeCalldataCommand,       MakeInspectCommand,      MakeSetupCommand,          MakeSynthCommand,
-    MakeClientProveCommand,    MakeClientSubmitCommand, MakeClientWatchCommand,    MakeClientJobCommand,
-    MakeClientJobsCommand,     MakeClientCancelCommand, MakeClientDeleteCommand,   MakeClientVerifyCommand,
-    MakeClientCircuitsCommand, MakeClientStatusCommand, MakeClientHealthCommand,   MakeLoadCommand,
-    MakeBenchProveCommand,     MakeBenchMsmCommand,     MakeBenchNttCommand,       MakeWhirProveCommand,
-    MakeWhirVerifyCommand,     MakeWhirBenchCommand,    MakeWhirCheckVectorCommand};
+    MakeServeCommand,        MakeApiKeyCommand,         MakeProveCommand,        MakeVerifyCommand,
+    MakeVkeyCommand,         MakeCalldataCommand,       MakeInspectCommand,      MakeSetupCommand,
+    MakeSynthCommand,        MakeClientProveCommand,    MakeClientSubmitCommand, MakeClientWatchCommand,
+    MakeClientJobCommand,    MakeClientJobsCommand,     MakeClientCancelCommand, MakeClientDeleteCommand,
+    MakeClientVerifyCommand, MakeClientCircuitsCommand, MakeClientStatusCommand, MakeClientHealthCommand,
+    MakeLoadCommand,         MakeBenchProveCommand,     MakeBenchMsmCommand,     MakeBenchNttCommand,
+    MakeWhirProveCommand,    MakeWhirVerifyCommand,     MakeWhirBenchCommand,    MakeWhirCheckVectorCommand};
 
 // Lists the commands whose names begin with `prefix`; all of them for an empty one.
 std::string ListCommands(absl::string_view prefix) {

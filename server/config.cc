@@ -12,8 +12,11 @@
 #include "absl/strings/str_join.h"
 #include "engine/backend/select.h"
 #include "engine/base/status_macros.h"
+#include "server/api_keys.h"
 #include "server/config_file.h"
+#include "server/line_file.h"
 #include "server/listen_address.h"
+#include "server/tenant_policies.h"
 #include "server/text_values.h"
 
 namespace proofmill::server {
@@ -57,7 +60,7 @@ std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a t
       {"state_dir", "DIR", "Folder that the service may keep records in between runs; empty: none are kept.",
        &Config::state_dir},
       {"listen", "IP:PORT", "Where clients prove. Port 0: the kernel chooses.", &Config::listen},
-      {"admin_listen", "IP:PORT", "Where health and circuits are asked for, without TLS.",
+      {"admin_listen", "IP:PORT", "Where health is asked for and circuits are administered.",
        &Config::admin_listen},
       {"metrics_listen", "IP:PORT", "Where Prometheus scrapes /metrics.", &Config::metrics_listen},
       {"allow_plaintext", "", "Let listeners without TLS bind other addresses than loopback.",
@@ -66,12 +69,21 @@ std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a t
       {"tls_key", "FILE", "Private key of the certificate, PEM.", &Config::tls_key},
       {"tls_client_ca", "FILE", "Authorities of client certificates, PEM; if set, clients must have one.",
        &Config::tls_client_ca},
+      {"admin_tls", "", "TLS on the admin listener too, with the files of the data listener.",
+       &Config::admin_tls},
       {"advertise_address", "HOST:PORT",
        "Where other machines reach the data listener, told in the names of jobs; empty: the address of "
        "--listen.",
        &Config::advertise_address},
       {"port_file", "FILE", "File to write the chosen addresses to, once the listeners are up.",
        &Config::port_file},
+      {"api_key_file", "FILE",
+       "Hashed API keys, as `proofmill api-key` makes them; if set, clients need a key or a certificate.",
+       &Config::api_key_file},
+      {"tenant_file", "FILE", "Weights and quotas of tenants; empty: all have the same.",
+       &Config::tenant_file},
+      {"audit_log", "FILE", "Where calls of the admin listener are recorded; empty: among the logs.",
+       &Config::audit_log},
       {"queue_jobs_max", "N", "Jobs that may wait.", &Config::queue_jobs_max, 1, 1'000'000},
       {"queue_witness_bytes_max", "SIZE", "Bytes of witness that waiting jobs may hold.",
        &Config::queue_witness_bytes_max, kMiB},
@@ -205,7 +217,7 @@ void CheckAdvertised(absl::string_view text, Mistakes& mistakes) {
 
 void CheckListeners(const Config& config, Mistakes& mistakes) {
   CheckListener("listen", config.listen, config.tls(), config, mistakes);
-  CheckListener("admin_listen", config.admin_listen, false, config, mistakes);
+  CheckListener("admin_listen", config.admin_listen, config.admin_tls, config, mistakes);
   CheckListener("metrics_listen", config.metrics_listen, false, config, mistakes);
   CheckDistinct({"listen", config.listen}, {"admin_listen", config.admin_listen}, mistakes);
   CheckDistinct({"listen", config.listen}, {"metrics_listen", config.metrics_listen}, mistakes);
@@ -217,6 +229,7 @@ void CheckListeners(const Config& config, Mistakes& mistakes) {
   if (!config.tls_client_ca.empty() && config.tls_cert.empty()) {
     mistakes.Add("tls_client_ca: needs tls_cert and tls_key");
   }
+  if (config.admin_tls && config.tls_cert.empty()) mistakes.Add("admin_tls: needs tls_cert and tls_key");
 }
 
 void CheckFolder(absl::string_view name, const std::string& path, int mode, Mistakes& mistakes) {
@@ -227,6 +240,18 @@ void CheckFolder(absl::string_view name, const std::string& path, int mode, Mist
     mistakes.Add(absl::StrCat(name, ": the folder '", path, "' may not be ",
                               (mode & W_OK) != 0 ? "written" : "read", " by this user"));
   }
+}
+
+// That they can be read, and what they hold, with line numbers.
+void CheckAccessFiles(const Config& config, Mistakes& mistakes) {
+  const auto check = [&mistakes](absl::string_view name, const std::string& path, auto parse) {
+    if (path.empty()) return;
+    const absl::StatusOr<std::string> text = ReadLineFile(path);
+    const absl::Status status = text.ok() ? parse(path, *text).status() : text.status();
+    if (!status.ok()) mistakes.Add(absl::StrCat(name, ": ", status.message()));
+  };
+  check("api_key_file", config.api_key_file, ApiKeys::Parse);
+  check("tenant_file", config.tenant_file, TenantPolicies::Parse);
 }
 
 void CheckBoundsTogether(const Config& config, Mistakes& mistakes) {
@@ -335,6 +360,7 @@ absl::Status ValidateConfig(const Config& config) {
   }
   if (!config.state_dir.empty()) CheckFolder("state_dir", config.state_dir, R_OK | W_OK | X_OK, mistakes);
   CheckListeners(config, mistakes);
+  CheckAccessFiles(config, mistakes);
   CheckBoundsTogether(config, mistakes);
   return mistakes.ToStatus();
 }

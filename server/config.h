@@ -53,8 +53,14 @@ struct Config {
   std::string tls_cert;
   std::string tls_key;
   std::string tls_client_ca;
+  bool admin_tls = false;
   std::string advertise_address;
   std::string port_file;
+
+  // Who may call.
+  std::string api_key_file;
+  std::string tenant_file;
+  std::string audit_log;
 
   // Bounds.
   uint64_t queue_jobs_max = 256;
@@ -132,7 +138,7 @@ struct ConfigSources {
 absl::StatusOr<Config> LoadConfig(const ConfigSources& sources);
 
 // Checks what settings mean together: addresses, TLS files, plaintext, and bounds that depend on each other.
-// Looks at the file system for the folder of circuits and the state folder.
+// Looks at the folder of circuits, the state folder, and the files of API keys and tenants.
 //   INVALID_ARGUMENT  as above.
 absl::Status ValidateConfig(const Config& config);
 

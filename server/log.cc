@@ -43,6 +43,16 @@ std::shared_ptr<spdlog::logger> MakeLogger(spdlog::sink_ptr sink, LogLevel level
 
 }  // namespace
 
+std::string LogLine(std::string_view level, std::string_view event, const nlohmann::ordered_json& fields) {
+  nlohmann::ordered_json line;
+  line["time"] = absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
+  line["level"] = level;
+  line["event"] = event;
+  if (fields.is_object()) line.update(fields);
+  // A string that is not UTF-8 must not throw: this is called where nobody could catch it.
+  return line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 std::unique_ptr<Log> Log::ToStderr(LogLevel level) {
   return std::unique_ptr<Log>(new Log(MakeLogger(std::make_shared<spdlog::sinks::stderr_sink_mt>(), level)));
 }
@@ -68,16 +78,14 @@ void Log::Error(std::string_view event, const nlohmann::ordered_json& fields) {
   Write(LogLevel::kError, event, fields);
 }
 
+void Log::Always(std::string_view event, const nlohmann::ordered_json& fields) {
+  logger_->log(spdlog::level::critical, LogLine("info", event, fields));
+}
+
 void Log::Write(LogLevel level, std::string_view event, const nlohmann::ordered_json& fields) {
   const LevelName level_name = ToSpdlog(level);
   if (!logger_->should_log(level_name.level)) return;
-  nlohmann::ordered_json line;
-  line["time"] = absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(), absl::UTCTimeZone());
-  line["level"] = level_name.name;
-  line["event"] = event;
-  if (fields.is_object()) line.update(fields);
-  // A string that is not UTF-8 must not throw: this is called where nobody could catch it.
-  logger_->log(level_name.level, line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  logger_->log(level_name.level, LogLine(level_name.name, event, fields));
 }
 
 }  // namespace proofmill::server

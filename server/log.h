@@ -13,6 +13,7 @@
 
 #include <memory>
 #include <ostream>
+#include <string>
 #include <string_view>
 
 #include "nlohmann/json_fwd.hpp"
@@ -24,6 +25,9 @@ class logger;
 namespace proofmill::server {
 
 enum class LogLevel { kDebug, kInfo, kWarn, kError };
+
+// The line of an event without its end: "time", "level" and "event", then `fields`.
+std::string LogLine(std::string_view level, std::string_view event, const nlohmann::ordered_json& fields);
 
 class Log {
  public:
@@ -41,6 +45,8 @@ class Log {
   void Info(std::string_view event, const nlohmann::ordered_json& fields);
   void Warn(std::string_view event, const nlohmann::ordered_json& fields);
   void Error(std::string_view event, const nlohmann::ordered_json& fields);
+  // Written whatever the level.
+  void Always(std::string_view event, const nlohmann::ordered_json& fields);
 
  private:
   explicit Log(std::shared_ptr<spdlog::logger> logger);

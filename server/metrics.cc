@@ -11,6 +11,7 @@
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
 #include "prometheus/text_serializer.h"
+#include "server/access.h"
 #include "server/metric_series.h"
 #include "server/metrics_endpoint.h"
 
@@ -111,6 +112,9 @@ struct Metrics::Parts {
         tls_expiry(
             OneGauge("proofmill_tls_certificate_expiry_timestamp_seconds",
                      "When the certificate of the data listener ends, in Unix seconds; 0 without TLS.")),
+        api_keys(OneGauge("proofmill_api_keys", "API keys that are in use, expired ones included.")),
+        api_key_expiry(OneGauge("proofmill_api_key_expiry_timestamp_seconds",
+                                "When the next API key expires, in Unix seconds; 0 if none does.")),
         jobs(OneGauge("proofmill_jobs", "Jobs that JobService keeps: on their way, and ended.")),
         verify_queue(OneGauge("proofmill_verify_queue_depth", "Calls of Verify that wait for a thread.")) {
     OneGauge("proofmill_queue_depth_max", "The bound of proofmill_queue_depth over all priorities.",
@@ -150,6 +154,15 @@ struct Metrics::Parts {
       Counters("proofmill_tls_reloads_total",
                "Changes of the TLS files that were taken over, or refused: the old ones are in use then.",
                {"outcome"});
+  SeriesFamily<Counter> access_reloads = Counters("proofmill_access_file_reloads_total",
+                                                  "Changes of the files of API keys and tenants that were "
+                                                  "taken over, or refused: the old ones are in use then.",
+                                                  {"file", "outcome"});
+  SeriesFamily<Counter> access_refusals =
+      Counters("proofmill_access_refusals_total", "Calls that were not let in, by what was wrong.", {"why"});
+  SeriesFamily<Counter> audit_failures =
+      Counters("proofmill_audit_failures_total",
+               "Lines of the audit log that could not be written to its file and went to the logs.", {});
   SeriesFamily<Gauge> queue_depth =
       Gauges("proofmill_queue_depth", "Jobs that wait for a device.", {"priority"});
   Gauge& queue_witness_bytes;
@@ -198,6 +211,8 @@ struct Metrics::Parts {
   Gauge& streams;
   Gauge& backlog;
   Gauge& tls_expiry;
+  Gauge& api_keys;
+  Gauge& api_key_expiry;
   Gauge& jobs;
   Gauge& verify_queue;
 
@@ -220,6 +235,15 @@ Metrics::Metrics(const BuildInfo& build, const Bounds& bounds) : parts_(std::mak
   parts_->batch_items.At({"OK"});
   parts_->tls_reloads.At({kAccepted});
   parts_->tls_reloads.At({kRefused});
+  for (const auto refusal : {AccessRefusal::kNoCredential, AccessRefusal::kBadKey, AccessRefusal::kExpiredKey,
+                             AccessRefusal::kNotAdmin}) {
+    parts_->access_refusals.At({AccessRefusalName(refusal)});
+  }
+  parts_->audit_failures.At({});
+  for (const char* file : {"api_keys", "tenants"}) {
+    parts_->access_reloads.At({file, kAccepted});
+    parts_->access_reloads.At({file, kRefused});
+  }
   parts_->build_info.At({build.version, build.revision, build.cuda}).Set(1);
   for (const auto priority : {engine::Priority::kLow, engine::Priority::kNormal, engine::Priority::kHigh}) {
     parts_->queue_depth.At({engine::PriorityName(priority)});
@@ -262,6 +286,15 @@ void Metrics::SetTlsExpiry(double unix_seconds) { parts_->tls_expiry.Set(unix_se
 void Metrics::CountTlsReload(bool accepted) {
   parts_->tls_reloads.At({accepted ? kAccepted : kRefused}).Increment();
 }
+void Metrics::SetApiKeys(size_t count, int64_t next_expiry) {
+  parts_->api_keys.Set(static_cast<double>(count));
+  parts_->api_key_expiry.Set(static_cast<double>(next_expiry));
+}
+void Metrics::CountAccessReload(std::string_view file, bool accepted) {
+  parts_->access_reloads.At({file, accepted ? kAccepted : kRefused}).Increment();
+}
+void Metrics::CountAccessRefusal(std::string_view why) { parts_->access_refusals.At({why}).Increment(); }
+void Metrics::CountAuditFailure() { parts_->audit_failures.At({}).Increment(); }
 void Metrics::AddJobs(int change) { parts_->jobs.Increment(change); }
 
 void Metrics::AddUploads(int count_change, int64_t bytes_change) {

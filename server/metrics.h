@@ -79,6 +79,13 @@ class Metrics final : public engine::Observer {
   // start.
   void SetTlsExpiry(double unix_seconds);
   void CountTlsReload(bool accepted);
+  // API keys in use, and when the next one expires, in Unix seconds, or 0.
+  void SetApiKeys(size_t count, int64_t next_expiry);
+  // Changes of the files of API keys and of tenants since the start.
+  void CountAccessReload(std::string_view file, bool accepted);
+  // Calls that were not let in, and lines of the audit log that its file did not take.
+  void CountAccessRefusal(std::string_view why);
+  void CountAuditFailure();
   // One item of a batch that was answered.
   void CountBatchItem(std::string_view code);
   // Jobs that JobService keeps.

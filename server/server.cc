@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "engine/base/status_macros.h"
 #include "nlohmann/json.hpp"
+#include "server/access.h"
+#include "server/api_keys.h"
+#include "server/audit_log.h"
 #include "server/build_info.h"
 #include "server/engine_events.h"
 #include "server/grpc_server.h"
@@ -15,6 +19,7 @@
 #include "server/job_store.h"
 #include "server/listen_address.h"
 #include "server/metrics.h"
+#include "server/reloaded_file.h"
 #include "server/rpc/circuit_service.h"
 #include "server/rpc/health_service.h"
 #include "server/rpc/job_service.h"
@@ -22,6 +27,7 @@
 #include "server/rpc/send_guard.h"
 #include "server/rpc/service_context.h"
 #include "server/rpc/upload_service.h"
+#include "server/tenant_policies.h"
 #include "server/tls.h"
 #include "server/tls_store.h"
 #include "server/upload_store.h"
@@ -43,6 +49,10 @@ constexpr absl::Duration kIdleConnectionTime = absl::Seconds(1);
 
 // Results of jobs that have ended: a few hundred bytes each, and 32 for each public signal.
 constexpr uint64_t kJobResultBytesMax = uint64_t{64} << 20;
+
+// What the files of access are called in metrics and logs.
+constexpr std::string_view kApiKeysFile = "api_keys";
+constexpr std::string_view kTenantsFile = "tenants";
 
 milliseconds ToMilliseconds(absl::Duration duration) {
   return milliseconds(absl::ToInt64Milliseconds(duration));
@@ -125,6 +135,9 @@ struct Server::Parts {
                               .result_ttl = ToMilliseconds(config.job_result_ttl)},
             engine::Clock::Real(), [this](int change) { metrics.AddJobs(change); })),
         reaper(ReaperPeriod(config), engine::Clock::Real()),
+        access([this] { return api_keys == nullptr ? nullptr : api_keys->current(); },
+               [this](AccessRefusal why) { metrics.CountAccessRefusal(AccessRefusalName(why)); }),
+        audit(config.audit_log, log, [this] { metrics.CountAuditFailure(); }),
         verify_pool({.threads = config.verify_threads, .queue_max = config.verify_queue_max},
                     [this](int change) { metrics.AddVerifyQueue(change); }) {
     reaper.Add(uploads);
@@ -132,6 +145,10 @@ struct Server::Parts {
     reaper.Add(jobs);
   }
 
+  absl::Status OpenAccessFiles();
+  template <typename T>
+  std::function<void(const absl::Status&, const T&)> ReloadListener(std::string_view name);
+  void ShowApiKeys(const ApiKeys& keys);
   void MakeServices();
   absl::Status LoadTlsFiles();
   absl::Status StartListeners();
@@ -143,10 +160,14 @@ struct Server::Parts {
   std::shared_ptr<UploadStore> uploads;
   const std::shared_ptr<SendGuard> sends;
   std::shared_ptr<JobStore> jobs;
-  std::shared_ptr<TlsStore> tls;  // null: no TLS
+  std::shared_ptr<TlsStore> tls;                          // null: no TLS
+  std::shared_ptr<ReloadedFile<ApiKeys>> api_keys;        // null: none are configured
+  std::shared_ptr<ReloadedFile<TenantPolicies>> tenants;  // null: all have the same
   // Outlives the reaper, which may be looking at a stream that has just ended by itself.
   std::unique_ptr<ServiceContext> context;
   IdleReaper reaper;
+  const Access access;
+  AuditLog audit;
   WorkPool verify_pool;
   // Told by the engine, so they end after it.
   HealthService data_health;
@@ -164,10 +185,55 @@ struct Server::Parts {
   bool stopped = false;
 };
 
+template <typename T>
+std::function<void(const absl::Status&, const T&)> Server::Parts::ReloadListener(std::string_view name) {
+  return [this, name](const absl::Status& status, const T& in_use) {
+    metrics.CountAccessReload(name, status.ok());
+    if constexpr (std::is_same_v<T, ApiKeys>) ShowApiKeys(in_use);
+    const nlohmann::ordered_json fields = {{"file", name},
+                                           {"accepted", status.ok()},
+                                           {"message", std::string(status.message())},
+                                           {"entries", in_use.size()}};
+    if (status.ok()) {
+      log.Info("access_file", fields);
+    } else {
+      log.Warn("access_file", fields);
+    }
+  };
+}
+
+void Server::Parts::ShowApiKeys(const ApiKeys& keys) {
+  const absl::Time expiry = keys.NextExpiry(absl::Now());
+  metrics.SetApiKeys(keys.size(), expiry == absl::InfiniteFuture() ? 0 : absl::ToUnixSeconds(expiry));
+}
+
+absl::Status Server::Parts::OpenAccessFiles() {
+  PROOFMILL_RETURN_IF_ERROR(audit.Check());
+  if (!config.api_key_file.empty()) {
+    PROOFMILL_ASSIGN_OR_RETURN(api_keys, ReloadedFile<ApiKeys>::Open(config.api_key_file, ApiKeys::Parse,
+                                                                     ReloadListener<ApiKeys>(kApiKeysFile)));
+    ShowApiKeys(*api_keys->current());
+    reaper.Add(api_keys);
+    const auto address = ParseListenAddress(config.listen);
+    if (!config.tls() && address.ok() && !address->IsLoopback()) {
+      log.Warn("plaintext_api_keys", {{"message", "API keys reach the data listener without TLS"}});
+    }
+  }
+  if (!config.tenant_file.empty()) {
+    PROOFMILL_ASSIGN_OR_RETURN(
+        tenants, ReloadedFile<TenantPolicies>::Open(config.tenant_file, TenantPolicies::Parse,
+                                                    ReloadListener<TenantPolicies>(kTenantsFile)));
+    reaper.Add(tenants);
+  }
+  return absl::OkStatus();
+}
+
 void Server::Parts::MakeServices() {
   context.reset(new ServiceContext{.engine = *engine,
                                    .metrics = metrics,
                                    .log = log,
+                                   .access = access,
+                                   .audit = audit,
                                    .uploads = *uploads,
                                    .jobs = *jobs,
                                    .sends = *sends,
@@ -183,8 +249,8 @@ void Server::Parts::MakeServices() {
   prover_service.emplace(*context);
   upload_service.emplace(*context);
   job_service.emplace(*context);
-  data_circuits.emplace(*context, CircuitService::Access::kEverybody);
-  admin_circuits.emplace(*context, CircuitService::Access::kLoopbackOnly);
+  data_circuits.emplace(*context, Listener::kData);
+  admin_circuits.emplace(*context, Listener::kAdmin);
   engine->health().AddListener([this](const engine::HealthStatus& health) {
     data_health.Set(health);
     admin_health.Set(health);
@@ -221,7 +287,7 @@ absl::Status Server::Parts::StartListeners() {
   if (config.tls()) PROOFMILL_RETURN_IF_ERROR(LoadTlsFiles());
   PROOFMILL_ASSIGN_OR_RETURN(admin, GrpcServer::Start({.name = "admin",
                                                        .address = config.admin_listen,
-                                                       .tls = nullptr,
+                                                       .tls = config.admin_tls ? tls : nullptr,
                                                        .services = {&*admin_circuits, &admin_health}},
                                                       config));
   PROOFMILL_ASSIGN_OR_RETURN(
@@ -240,7 +306,13 @@ absl::Status Server::Parts::StartListeners() {
 
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config, Runners runners, Log& log) {
   auto parts = std::make_unique<Parts>(config, log);
+  PROOFMILL_RETURN_IF_ERROR(parts->OpenAccessFiles());
   engine::EngineOptions options = ToEngineOptions(config);
+  if (parts->tenants != nullptr) {
+    options.tenant_policy = [tenants = parts->tenants](std::string_view tenant) {
+      return tenants->current()->Of(tenant);
+    };
+  }
   if (config.cpu_takeover && runners.size() > 1 && runners.back()->info().backend == "cpu") {
     options.standby_runners = 1;
   }

@@ -29,7 +29,7 @@ class Server {
   using Runners = std::vector<std::unique_ptr<engine::JobRunner>>;
 
   // Starts everything. Circuits go on loading in the background. `log` must outlive the server.
-  //   INVALID_ARGUMENT                the TLS files are not good.
+  //   INVALID_ARGUMENT                the files of TLS, API keys, tenants or the audit log are not good.
   //   UNAVAILABLE                     an address cannot be bound.
   //   NOT_FOUND, FAILED_PRECONDITION  the circuits cannot be listed.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config, Runners runners, Log& log);

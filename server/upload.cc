@@ -31,6 +31,8 @@ absl::Status BadOffset(uint64_t offset, size_t length, uint64_t committed, uint6
 UploadStore::Upload::Upload(std::string name, NewUpload request, engine::Clock& clock,
                             engine::Clock::duration idle_timeout)
     : name_(std::move(name)),
+      tenant_(std::move(request.tenant)),
+      request_id_(std::move(request.request_id)),
       circuit_(std::move(request.circuit)),
       size_bytes_(request.size_bytes),
       sha256_(std::move(request.sha256)),
@@ -47,8 +49,11 @@ UploadStore::Upload::Upload(std::string name, NewUpload request, engine::Clock& 
 
 UploadStore::Upload::Upload(TakenUpload taken, engine::Clock& clock, engine::Clock::duration idle_timeout)
     : name_(std::move(taken.info.name)),
+      tenant_(std::move(taken.info.tenant)),
+      request_id_(std::move(taken.info.request_id)),
       circuit_(std::move(taken.info.circuit)),
       size_bytes_(taken.info.size_bytes),
+      sha256_(std::move(taken.info.sha256)),
       clock_(clock),
       idle_timeout_(idle_timeout),
       committed_(taken.info.size_bytes),
@@ -123,7 +128,8 @@ bool UploadStore::Upload::IdleAt(engine::Clock::time_point now) const {
 }
 
 UploadInfo UploadStore::Upload::InfoLocked() const {
-  return {name_, circuit_, size_bytes_, committed_, last_use() + idle_timeout_};
+  return {name_,       tenant_, request_id_, circuit_,
+          size_bytes_, sha256_, committed_,  last_use() + idle_timeout_};
 }
 
 absl::Status UploadStore::Upload::CheckHashLocked() {

@@ -27,7 +27,13 @@ class UploadStore::Upload {
   Upload(TakenUpload taken, engine::Clock& clock, engine::Clock::duration idle_timeout);
 
   const std::string& name() const { return name_; }
+  const std::string& tenant() const { return tenant_; }
+  const std::string& request_id() const { return request_id_; }
   uint64_t size_bytes() const { return size_bytes_; }
+  // Whether it is for what `request` announces.
+  bool IsFor(const NewUpload& request) const {
+    return circuit_ == request.circuit && size_bytes_ == request.size_bytes && sha256_ == request.sha256;
+  }
 
   // As the methods of UploadStore. A result of kUploadChecksum or an OK Take() ends the upload.
   absl::StatusOr<UploadInfo> Write(uint64_t offset, std::string_view data);
@@ -52,6 +58,8 @@ class UploadStore::Upload {
   }
 
   const std::string name_;
+  const std::string tenant_;
+  const std::string request_id_;
   const std::string circuit_;
   const uint64_t size_bytes_;
   const std::string sha256_;

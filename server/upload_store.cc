@@ -30,45 +30,83 @@ UploadStore::UploadStore(const Options& options, engine::Clock& clock, UsageList
 
 UploadStore::~UploadStore() = default;
 
+absl::StatusOr<std::optional<UploadInfo>> UploadStore::FindRepeated(const NewUpload& upload) const {
+  UploadPtr known;
+  {
+    engine::MutexLock lock(mu_);
+    PROOFMILL_ASSIGN_OR_RETURN(known, SameLocked(upload));
+  }
+  if (known == nullptr) return std::nullopt;
+  absl::StatusOr<UploadInfo> info = known->Get();
+  if (!info.ok()) return std::nullopt;  // it has just ended
+  return *std::move(info);
+}
+
+absl::StatusOr<UploadStore::UploadPtr> UploadStore::SameLocked(const NewUpload& upload) const {
+  if (upload.request_id.empty()) return nullptr;
+  const auto found = by_request_id_.find({upload.tenant, upload.request_id});
+  if (found == by_request_id_.end()) return nullptr;
+  if (found->second->IsFor(upload)) return found->second;
+  return engine::WithReason(
+      absl::AlreadyExistsError(absl::StrCat("request_id: expected the circuit, size and hash that ",
+                                            upload.request_id, " came with before, got others")),
+      ErrorReason::kRequestIdConflict);
+}
+
 absl::StatusOr<UploadInfo> UploadStore::Create(NewUpload request) {
   PROOFMILL_ASSIGN_OR_RETURN(std::string name, RandomName());
   const uint64_t size_bytes = request.size_bytes;
   PROOFMILL_RETURN_IF_ERROR(Claim(size_bytes));
+  absl::StatusOr<UploadPtr> inserted;
   try {
+    const NewUpload content{.tenant = request.tenant,
+                            .request_id = request.request_id,
+                            .circuit = request.circuit,
+                            .size_bytes = size_bytes,
+                            .sha256 = request.sha256,
+                            .reservation = {}};
     const auto upload =
         std::make_shared<Upload>(std::move(name), std::move(request), clock_, options_.idle_timeout);
     UploadInfo info = *upload->Get();
     engine::MutexLock lock(mu_);
-    uploads_.emplace(info.name, upload);
-    return info;
+    // Another call with the same id may have been first.
+    inserted = SameLocked(content);
+    if (inserted.ok() && *inserted == nullptr) {
+      InsertLocked(upload);
+      return info;
+    }
   } catch (const std::bad_alloc&) {
-    Unclaim(size_bytes);
-    return engine::WithReason(absl::ResourceExhaustedError("there is no memory for the upload"),
-                              ErrorReason::kOutOfMemory);
+    inserted = engine::WithReason(absl::ResourceExhaustedError("there is no memory for the upload"),
+                                  ErrorReason::kOutOfMemory);
   }
+  Unclaim(size_bytes);
+  if (!inserted.ok()) return inserted.status();
+  return (*inserted)->Get();
 }
 
-absl::StatusOr<UploadInfo> UploadStore::Write(std::string_view name, uint64_t offset, std::string_view data) {
-  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(name));
+absl::StatusOr<UploadInfo> UploadStore::Write(std::string_view tenant, std::string_view name, uint64_t offset,
+                                              std::string_view data) {
+  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(tenant, name));
   auto result = upload->Write(offset, data);
   if (engine::GetReason(result.status()) == ErrorReason::kUploadChecksum) Remove(upload);
   return result;
 }
 
-absl::StatusOr<UploadInfo> UploadStore::Get(std::string_view name) const {
-  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(name));
+absl::StatusOr<UploadInfo> UploadStore::Get(std::string_view tenant, std::string_view name) const {
+  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(tenant, name));
   return upload->Get();
 }
 
-absl::Status UploadStore::Delete(std::string_view name) {
-  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(name));
+absl::Status UploadStore::Delete(std::string_view tenant, std::string_view name) {
+  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(tenant, name));
   Remove(upload);
   upload->End();
   return absl::OkStatus();
 }
 
-absl::StatusOr<UploadStore::TakenUpload> UploadStore::Take(std::string_view name, std::string_view circuit) {
-  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(name));
+absl::StatusOr<UploadStore::TakenUpload> UploadStore::Take(std::string_view tenant, std::string_view name,
+                                                           std::string_view circuit) {
+  PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(tenant, name));
   PROOFMILL_ASSIGN_OR_RETURN(TakenUpload taken, upload->Take(circuit));
   Remove(upload);
   return taken;
@@ -80,14 +118,21 @@ void UploadStore::PutBack(TakenUpload taken) {
   try {
     const auto upload = std::make_shared<Upload>(std::move(taken), clock_, options_.idle_timeout);
     engine::MutexLock lock(mu_);
-    uploads_.emplace(upload->name(), upload);
+    InsertLocked(upload);
   } catch (const std::bad_alloc&) {
     Unclaim(size_bytes);
   }
 }
 
 void UploadStore::ReleaseJobSlot(std::string_view name) {
-  if (const auto upload = Find(name); upload.ok()) (*upload)->ReleaseJobSlot();
+  UploadPtr upload;
+  {
+    engine::MutexLock lock(mu_);
+    const auto found = uploads_.find(name);
+    if (found == uploads_.end()) return;
+    upload = found->second;
+  }
+  upload->ReleaseJobSlot();
 }
 
 void UploadStore::EndIdle(engine::Clock::time_point now) {
@@ -109,10 +154,23 @@ UploadStore::Usage UploadStore::usage() const {
   return usage_;
 }
 
-absl::StatusOr<UploadStore::UploadPtr> UploadStore::Find(std::string_view name) const {
+// Nothing has changed if this throws std::bad_alloc.
+void UploadStore::InsertLocked(const UploadPtr& upload) {
+  const auto inserted = uploads_.emplace(upload->name(), upload).first;
+  if (upload->request_id().empty()) return;
+  try {
+    by_request_id_.emplace(RequestKey(upload->tenant(), upload->request_id()), upload);
+  } catch (const std::bad_alloc&) {
+    uploads_.erase(inserted);
+    throw;
+  }
+}
+
+absl::StatusOr<UploadStore::UploadPtr> UploadStore::Find(std::string_view tenant,
+                                                         std::string_view name) const {
   engine::MutexLock lock(mu_);
   const auto found = uploads_.find(name);
-  if (found != uploads_.end()) return found->second;
+  if (found != uploads_.end() && found->second->tenant() == tenant) return found->second;
   return engine::WithReason(
       absl::NotFoundError("there is no such upload: it was used, deleted, or idle too long"),
       ErrorReason::kUploadUnknown);
@@ -145,6 +203,8 @@ void UploadStore::Remove(const UploadPtr& upload) {
     const auto found = uploads_.find(upload->name());
     if (found == uploads_.end() || found->second != upload) return;  // another thread was first
     uploads_.erase(found);
+    // Only while the id stands for this one: no key is made, since what ends an upload must not want memory.
+    std::erase_if(by_request_id_, [&upload](const auto& entry) { return entry.second == upload; });
   }
   Unclaim(upload->size_bytes());
 }

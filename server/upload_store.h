@@ -1,9 +1,9 @@
 // Witnesses on their way in: pieces are put together here, for ProveStream and for UploadService alike.
 //
-// An upload is known by its name only, 128 random bits, which its creator alone is told. It holds room in the
-// engine's budget of witness bytes (its reservation) and counts against the bounds of this store, so that
-// half-open uploads cannot take all of that budget. One that gets nothing for a while is ended, and its
-// memory wiped.
+// An upload belongs to the tenant who began it, and is known by its name, 128 random bits, which its creator
+// alone is told; for everybody else it does not exist. It holds room in the engine's budget of witness bytes
+// (its reservation) and counts against the bounds of this store, so that half-open uploads cannot take all of
+// that budget. One that gets nothing for a while is ended, and its memory wiped.
 //
 // Thread safety: every method may be called from any thread. Pieces of different uploads are copied and
 // hashed at the same time; those of one upload one after the other. Locks: that of the table, and one for
@@ -18,8 +18,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -33,8 +35,11 @@ namespace proofmill::server {
 
 struct UploadInfo {
   std::string name;
+  std::string tenant;
+  std::string request_id;  // may be empty
   std::string circuit;
   uint64_t size_bytes = 0;
+  std::string sha256;  // as it was announced
   uint64_t committed_bytes = 0;
   engine::Clock::time_point expiry;  // if nothing more comes
 
@@ -60,12 +65,18 @@ class UploadStore final : public Idler {
   UploadStore& operator=(const UploadStore&) = delete;
 
   struct NewUpload {
+    std::string tenant;
+    std::string request_id = {};  // may be empty
     std::string circuit;
     uint64_t size_bytes = 0;  // positive
     std::string sha256;       // 32 bytes, or empty: not checked
     engine::Reservation reservation;
   };
-  // Makes room.
+  // The upload that an earlier request of the same tenant and id began, if it is open still; nothing for an
+  // empty id.
+  //   ALREADY_EXISTS kRequestIdConflict  it is for other content: another circuit, size or hash.
+  absl::StatusOr<std::optional<UploadInfo>> FindRepeated(const NewUpload& upload) const;
+  // Makes room; or finds what FindRepeated() finds, with its errors.
   //   RESOURCE_EXHAUSTED kQueueFull   too many uploads, or too many bytes; retry later.
   //   RESOURCE_EXHAUSTED kOutOfMemory the memory cannot be had.
   //   INTERNAL                        no randomness for the name.
@@ -73,14 +84,15 @@ class UploadStore final : public Idler {
 
   // Adds the piece of the witness that begins at `offset`; what was there before is skipped. The last piece
   // checks the hash, and a wrong one ends the upload.
-  //   NOT_FOUND kUploadUnknown           no such upload, or it has ended.
+  //   NOT_FOUND kUploadUnknown           no such upload, another tenant's, or it has ended.
   //   INVALID_ARGUMENT kUploadOffset     a gap before the piece, or bytes after the announced end.
   //   INVALID_ARGUMENT kUploadChecksum   the whole does not have the announced hash.
-  absl::StatusOr<UploadInfo> Write(std::string_view name, uint64_t offset, std::string_view data);
+  absl::StatusOr<UploadInfo> Write(std::string_view tenant, std::string_view name, uint64_t offset,
+                                   std::string_view data);
 
   //   NOT_FOUND kUploadUnknown  as above.
-  absl::StatusOr<UploadInfo> Get(std::string_view name) const;
-  absl::Status Delete(std::string_view name);
+  absl::StatusOr<UploadInfo> Get(std::string_view tenant, std::string_view name) const;
+  absl::Status Delete(std::string_view tenant, std::string_view name);
 
   struct TakenUpload {
     UploadInfo info;
@@ -91,7 +103,7 @@ class UploadStore final : public Idler {
   //   NOT_FOUND kUploadUnknown               as above.
   //   FAILED_PRECONDITION kUploadIncomplete  bytes are missing; the upload stays.
   //   INVALID_ARGUMENT kRequestInvalid       it is for another circuit; the upload stays.
-  absl::StatusOr<TakenUpload> Take(std::string_view name, std::string_view circuit);
+  absl::StatusOr<TakenUpload> Take(std::string_view tenant, std::string_view name, std::string_view circuit);
 
   // Puts back what was taken, under the same name, for another try; wiped instead if there is no room by now.
   void PutBack(TakenUpload upload);
@@ -111,7 +123,12 @@ class UploadStore final : public Idler {
   class Upload;
   using UploadPtr = std::shared_ptr<Upload>;
 
-  absl::StatusOr<UploadPtr> Find(std::string_view name) const;
+  using RequestKey = std::pair<std::string, std::string>;  // tenant, request id
+
+  absl::StatusOr<UploadPtr> Find(std::string_view tenant, std::string_view name) const;
+  // The upload with that request id, or null.
+  absl::StatusOr<UploadPtr> SameLocked(const NewUpload& upload) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void InsertLocked(const UploadPtr& upload) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Counts an upload before its memory is taken, and no more.
   absl::Status Claim(uint64_t size_bytes);
   void Unclaim(uint64_t size_bytes);
@@ -123,6 +140,7 @@ class UploadStore final : public Idler {
   const UsageListener listener_;
   mutable engine::Mutex mu_;
   std::map<std::string, UploadPtr, std::less<>> uploads_ ABSL_GUARDED_BY(mu_);
+  std::map<RequestKey, UploadPtr> by_request_id_ ABSL_GUARDED_BY(mu_);  // of these, those with an id
   Usage usage_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -3,6 +3,7 @@
 #include <grpcpp/create_channel.h>
 #include <grpcpp/security/credentials.h>
 #include <grpcpp/support/channel_arguments.h>
+#include <openssl/crypto.h>
 
 #include <algorithm>
 #include <fstream>
@@ -75,6 +76,8 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeCredentials(const 
 
 }  // namespace
 
+void WipeText(std::string& text) { OPENSSL_cleanse(text.data(), text.size()); }
+
 bool IsLoopbackTarget(absl::string_view target) {
   if (absl::StartsWith(target, "unix:") || absl::StartsWith(target, "unix-abstract:")) return true;
   // Of a list such as ipv6:[::1]:1,[2001:db8::1]:1 only the first is looked at below.
@@ -120,8 +123,9 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannelToReplica(const Client
   if (UsesTls(options) && options.tls_server_name.empty()) {
     replica.tls_server_name = std::string(HostOf(options.target));
   }
-  const absl::StatusOr<std::string> authorization = ReadAuthorization(replica);
+  absl::StatusOr<std::string> authorization = ReadAuthorization(replica);
   if (!authorization.ok()) return authorization.status();
+  WipeText(*authorization);
   return MakeChannel(replica);
 }
 
@@ -134,12 +138,13 @@ absl::StatusOr<std::string> ReadAuthorization(const ClientOptions& options) {
   absl::StatusOr<std::string> content = ReadSmallFile(options.api_key_file);
   if (!content.ok()) return content.status();
   const absl::string_view key = absl::StripAsciiWhitespace(*content);
-  if (key.empty() ||
-      !std::all_of(key.begin(), key.end(), [](unsigned char c) { return absl::ascii_isgraph(c); })) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(options.api_key_file, ": expected one line of printable ASCII without blanks"));
-  }
-  return absl::StrCat("Bearer ", key);
+  const bool good = !key.empty() && std::all_of(key.begin(), key.end(),
+                                                [](unsigned char c) { return absl::ascii_isgraph(c); });
+  std::string authorization = good ? absl::StrCat("Bearer ", key) : "";
+  WipeText(*content);
+  if (good) return authorization;
+  return absl::InvalidArgumentError(
+      absl::StrCat(options.api_key_file, ": expected one line of printable ASCII without blanks"));
 }
 
 }  // namespace proofmill::client

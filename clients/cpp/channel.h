@@ -28,10 +28,14 @@ absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannel(const ClientOptions& 
 absl::StatusOr<std::shared_ptr<grpc::Channel>> MakeChannelToReplica(const ClientOptions& options,
                                                                     absl::string_view address);
 
-// The value of the `authorization` metadata, or an empty string without `options.api_key_file`.
+// The value of the `authorization` metadata, or an empty string without `options.api_key_file`. Whoever gets
+// it wipes it.
 //   INVALID_ARGUMENT     the file cannot be read, or what it holds is not one line of printable ASCII.
 //   FAILED_PRECONDITION  the key would travel in clear text to another machine.
 absl::StatusOr<std::string> ReadAuthorization(const ClientOptions& options);
+
+// Overwrites a text that holds a secret.
+void WipeText(std::string& text);
 
 // True if `target` names this machine: a Unix socket, 127.0.0.0/8, ::1 or localhost.
 bool IsLoopbackTarget(absl::string_view target);

@@ -31,7 +31,7 @@ std::string RandomRequestId() {
 }
 
 Client::Client(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Client::~Client() = default;
+Client::~Client() { WipeText(state_->authorization); }
 
 absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& options) {
   absl::StatusOr<std::string> authorization = ReadAuthorization(options);
@@ -41,7 +41,8 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
 
   auto state = std::make_unique<State>();
   state->options = options;
-  state->authorization = *std::move(authorization);
+  state->authorization = *authorization;
+  WipeText(*authorization);  // a short text would stay behind if it was moved
   state->prover = v1::ProverService::NewStub(*channel);
   state->uploads = v1::UploadService::NewStub(*channel);
   state->circuits = v1::CircuitService::NewStub(*channel);

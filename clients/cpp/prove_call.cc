@@ -210,6 +210,8 @@ absl::Status ProveCall::CreateUpload() {
   request.set_circuit(spec_.circuit());
   request.set_size_bytes(wtns_.size());
   request.set_sha256(WitnessSha256());
+  // When the answer is lost, the next attempt finds the upload again.
+  request.set_request_id(spec_.request_id());
   v1::CreateUploadResponse response;
   const grpc::Status status = stubs_.uploads->CreateUpload(&context, request, &response);
   if (status.ok()) TakeUpload(response.upload());

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "engine/base/secure_memory.h"
-#include "nlohmann/json.hpp"
+#include "server/rpc/caller.h"
 #include "server/rpc/rpc_status.h"
 #include "server/trace_context.h"
 
@@ -33,9 +35,22 @@ std::optional<std::string_view> TraceIdOf(const grpc::CallbackServerContext& cal
 
 }  // namespace
 
-CallRecord::CallRecord(ServiceContext& services, Method method, grpc::CallbackServerContext& call)
-    : services_(services), method_(method), call_(call), start_(std::chrono::steady_clock::now()) {
+CallRecord::CallRecord(ServiceContext& services, Method method, grpc::CallbackServerContext& call,
+                       Listener listener)
+    : services_(services),
+      method_(method),
+      listener_(listener),
+      call_(call),
+      peer_(call.peer()),
+      caller_(services.access.Admit(listener, CredentialsOf(call, peer_), absl::Now())),
+      start_(std::chrono::steady_clock::now()) {
   services_.open_calls.Add();
+  if (listener_ == Listener::kAdmin) SetRequestId("");
+}
+
+const Caller& CallRecord::caller() const {
+  static const Caller& nobody = *new Caller;
+  return caller_.ok() ? *caller_ : nobody;
 }
 
 void CallRecord::SetRequestId(std::string_view request_id) {
@@ -45,6 +60,10 @@ void CallRecord::SetRequestId(std::string_view request_id) {
 void CallRecord::SetResult(const engine::ProveResult& result) {
   device_ = result.device;
   queue_wait_ = result.queue_wait;
+}
+
+void CallRecord::AddArgument(std::string_view name, const nlohmann::ordered_json& value) {
+  arguments_[std::string(name)] = value;
 }
 
 grpc::Status CallRecord::End(const absl::Status& status) {
@@ -64,30 +83,47 @@ grpc::Status CallRecord::EndBeforeLog(const absl::Status& status) {
 
 void CallRecord::Log() const {
   const absl::Status& status = ended_->status;
-  nlohmann::ordered_json fields;
-  fields["method"] = MethodName(method_);
-  fields["code"] = CodeName(status.code());
-  if (!request_id_.empty()) fields["request_id"] = request_id_;
-  if (const auto trace = TraceIdOf(call_)) fields["trace_id"] = *trace;
+  nlohmann::ordered_json fields = Describe();
   if (!circuit_.empty()) fields["circuit"] = circuit_;
-  fields["duration_ms"] = Milliseconds(ended_->duration);
   if (witness_bytes_ != 0) fields["witness_bytes"] = witness_bytes_;
   if (!device_.empty()) {
     fields["device"] = device_;
     fields["queue_wait_ms"] = Milliseconds(queue_wait_);
   }
-  fields["peer"] = call_.peer();
-  if (status.ok()) {
-    services_.log.Info("rpc", fields);
-    return;
-  }
-  fields["reason"] = engine::ReasonName(ReasonOf(status));
-  fields["message"] = std::string(status.message());
   if (absl::IsInternal(status) || absl::IsUnknown(status)) {
     services_.log.Error("rpc", fields);
   } else {
     services_.log.Info("rpc", fields);
   }
+  if (listener_ == Listener::kAdmin) Audit();
+}
+
+nlohmann::ordered_json CallRecord::Describe() const {
+  const absl::Status& status = ended_->status;
+  nlohmann::ordered_json fields;
+  fields["method"] = MethodName(method_);
+  fields["code"] = CodeName(status.code());
+  if (!status.ok()) {
+    fields["reason"] = engine::ReasonName(ReasonOf(status));
+    fields["message"] = std::string(status.message());
+  }
+  if (!request_id_.empty()) fields["request_id"] = request_id_;
+  if (const auto trace = TraceIdOf(call_)) fields["trace_id"] = *trace;
+  fields["duration_ms"] = Milliseconds(ended_->duration);
+  if (!caller().tenant.empty()) fields["tenant"] = caller().tenant;
+  if (!caller().api_key_id.empty()) fields["api_key"] = caller().api_key_id;
+  fields["peer"] = peer_;
+  return fields;
+}
+
+void CallRecord::Audit() const {
+  nlohmann::ordered_json fields = Describe();
+  nlohmann::ordered_json arguments = nlohmann::ordered_json::object();
+  if (!circuit_.empty()) arguments["circuit"] = circuit_;
+  if (arguments_.is_object()) arguments.update(arguments_);
+  fields["admin"] = caller().admin;
+  fields["arguments"] = std::move(arguments);
+  services_.audit.Write(fields);
 }
 
 }  // namespace proofmill::server

@@ -4,11 +4,13 @@
 #include <grpcpp/security/auth_context.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace proofmill::server {
+namespace {
 
-std::string TenantOf(const grpc::CallbackServerContext& call) {
+std::string CertificateName(const grpc::CallbackServerContext& call) {
   const std::shared_ptr<const grpc::AuthContext> auth = call.auth_context();
   if (auth == nullptr || !auth->IsPeerAuthenticated()) return "";
   for (const char* property : {GRPC_PEER_URI_PROPERTY_NAME, GRPC_PEER_DNS_PROPERTY_NAME,
@@ -17,6 +19,16 @@ std::string TenantOf(const grpc::CallbackServerContext& call) {
     if (!values.empty()) return std::string(values[0].data(), values[0].size());
   }
   return "";
+}
+
+}  // namespace
+
+Credentials CredentialsOf(const grpc::CallbackServerContext& call, std::string_view peer) {
+  Credentials credentials{.authorization = {}, .certificate_name = CertificateName(call), .peer = peer};
+  const auto [begin, end] = call.client_metadata().equal_range(kAuthorizationHeader);
+  for (auto it = begin; it != end; ++it)
+    credentials.authorization.emplace_back(it->second.data(), it->second.size());
+  return credentials;
 }
 
 }  // namespace proofmill::server

@@ -1,4 +1,4 @@
-// Who makes a call.
+// What a call shows of its caller, as gRPC has it.
 //
 // Thread safety: pure functions.
 
@@ -7,14 +7,18 @@
 
 #include <grpcpp/server_context.h>
 
-#include <string>
+#include <string_view>
+
+#include "server/access.h"
 
 namespace proofmill::server {
 
-// The tenant: the identity that the client's certificate names: the first of its subject alternative names
-// that is a URI, or else a DNS name, or else a mail address; in one without any of them its common name.
-// Empty where clients show no certificate: they are one tenant then. Never taken from a field of the request.
-std::string TenantOf(const grpc::CallbackServerContext& call);
+inline constexpr char kAuthorizationHeader[] = "authorization";
+
+// The identity that a client's certificate names is the first of its subject alternative names that is a URI,
+// or else a DNS name, or else a mail address; in one without any of them its common name. `peer` is what
+// call.peer() gave, and must outlive the result.
+Credentials CredentialsOf(const grpc::CallbackServerContext& call, std::string_view peer);
 
 }  // namespace proofmill::server
 

@@ -8,7 +8,6 @@
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/formats/snarkjs_json.h"
-#include "server/listen_address.h"
 #include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/rpc_status.h"
@@ -45,8 +44,8 @@ void FillSizes(const engine::Circuit& circuit, v1::Groth16Sizes& out) {
 grpc::ServerUnaryReactor* CircuitService::ListCircuits(grpc::CallbackServerContext* context,
                                                        const v1::ListCircuitsRequest* request,
                                                        v1::ListCircuitsResponse* response) {
-  CallRecord record(services_, Method::kListCircuits, *context);
-  absl::Status status = CheckAccess(*context);
+  CallRecord record(services_, Method::kListCircuits, *context, listener_);
+  absl::Status status = record.access();
   if (status.ok()) status = List(*request, *response);
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   reactor->Finish(record.End(status));
@@ -56,20 +55,13 @@ grpc::ServerUnaryReactor* CircuitService::ListCircuits(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* CircuitService::GetCircuit(grpc::CallbackServerContext* context,
                                                      const v1::GetCircuitRequest* request,
                                                      v1::GetCircuitResponse* response) {
-  CallRecord record(services_, Method::kGetCircuit, *context);
+  CallRecord record(services_, Method::kGetCircuit, *context, listener_);
   if (engine::IsCircuitId(request->id())) record.SetCircuit(request->id());
-  absl::Status status = CheckAccess(*context);
+  absl::Status status = record.access();
   if (status.ok()) status = Get(*request, *response);
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
   reactor->Finish(record.End(status));
   return reactor;
-}
-
-absl::Status CircuitService::CheckAccess(const grpc::CallbackServerContext& context) const {
-  if (access_ == Access::kEverybody || IsLoopbackPeer(context.peer())) return absl::OkStatus();
-  return engine::WithReason(
-      absl::UnauthenticatedError("the admin listener answers this call to peers on its own machine only"),
-      engine::ErrorReason::kUnauthenticated);
 }
 
 // A page token is the id of the last circuit of the page before, in base64 so that nobody builds one by hand.

@@ -18,12 +18,8 @@ namespace proofmill::server {
 
 class CircuitService final : public v1::CircuitService::CallbackService {
  public:
-  // Who may call: everybody that the listener lets in, or only peers on this machine, as long as there are no
-  // credentials for the admin listener.
-  enum class Access { kEverybody, kLoopbackOnly };
-
   // `services` must outlive the service.
-  CircuitService(ServiceContext& services, Access access) : services_(services), access_(access) {}
+  CircuitService(ServiceContext& services, Listener listener) : services_(services), listener_(listener) {}
 
   grpc::ServerUnaryReactor* ListCircuits(grpc::CallbackServerContext* context,
                                          const v1::ListCircuitsRequest* request,
@@ -33,7 +29,6 @@ class CircuitService final : public v1::CircuitService::CallbackService {
                                        v1::GetCircuitResponse* response) override;
 
  private:
-  absl::Status CheckAccess(const grpc::CallbackServerContext& context) const;
   absl::Status List(const v1::ListCircuitsRequest& request, v1::ListCircuitsResponse& response) const;
   absl::Status Get(const v1::GetCircuitRequest& request, v1::GetCircuitResponse& response);
   // All but the verification key.
@@ -43,7 +38,7 @@ class CircuitService final : public v1::CircuitService::CallbackService {
   std::string VerificationKeyJson(const engine::Circuit& circuit);
 
   ServiceContext& services_;
-  const Access access_;
+  const Listener listener_;
   engine::Mutex mu_;
   std::map<std::string, std::string> key_json_ ABSL_GUARDED_BY(mu_);  // by version
 };

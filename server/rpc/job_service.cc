@@ -10,7 +10,6 @@
 #include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
 #include "server/rpc/call_record.h"
-#include "server/rpc/caller.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/secret_message.h"
@@ -50,7 +49,7 @@ grpc::ServerUnaryReactor* JobService::CreateJob(grpc::CallbackServerContext* con
                                                 grpc::ByteBuffer* response_bytes) {
   CallRecord record(services_, Method::kCreateJob, *context);
   Spec spec;
-  const absl::StatusOr<JobView> job = TakeJob(*context, *request_bytes, spec);
+  const absl::StatusOr<JobView> job = TakeJob(record, *request_bytes, spec);
   engine::WipeThreadTraces();
   record.SetCircuit(spec.circuit);
   record.SetRequestId(spec.request_id);
@@ -62,10 +61,14 @@ grpc::ServerUnaryReactor* JobService::CreateJob(grpc::CallbackServerContext* con
   return Answer(*context, record, job.status());
 }
 
-absl::StatusOr<JobView> JobService::TakeJob(const grpc::CallbackServerContext& context,
-                                            const grpc::ByteBuffer& bytes, Spec& spec) try {
+absl::StatusOr<JobView> JobService::TakeJob(const CallRecord& record, const grpc::ByteBuffer& bytes,
+                                            Spec& spec) try {
+  if (!record.access().ok()) {
+    WipeMessage(bytes);
+    return record.access();
+  }
   v1::CreateJobRequest request;
-  absl::StatusOr<JobView> job = ParseAndWipe(bytes, request) ? Create(TenantOf(context), request, spec)
+  absl::StatusOr<JobView> job = ParseAndWipe(bytes, request) ? Create(record.caller().tenant, request, spec)
                                                              : InvalidRequest("not a CreateJobRequest");
   if (request.request().groth16().has_wtns()) {
     WipeField(*request.mutable_request()->mutable_groth16()->mutable_wtns());
@@ -104,7 +107,8 @@ absl::StatusOr<JobView> JobService::Create(const std::string& tenant, const v1::
 grpc::ServerUnaryReactor* JobService::GetJob(grpc::CallbackServerContext* context,
                                              const v1::GetJobRequest* request, v1::GetJobResponse* response) {
   CallRecord record(services_, Method::kGetJob, *context);
-  const auto job = services_.jobs.Get(TenantOf(*context), request->name());
+  if (!record.access().ok()) return Answer(*context, record, record.access());
+  const auto job = services_.jobs.Get(record.caller().tenant, request->name());
   if (job.ok()) FillJob(*job, /*with_result=*/true, *response->mutable_job());
   return Answer(*context, record, job.status());
 }
@@ -118,7 +122,8 @@ grpc::ServerUnaryReactor* JobService::CancelJob(grpc::CallbackServerContext* con
                                                 const v1::CancelJobRequest* request,
                                                 v1::CancelJobResponse* response) {
   CallRecord record(services_, Method::kCancelJob, *context);
-  const auto job = services_.jobs.Cancel(TenantOf(*context), request->name());
+  if (!record.access().ok()) return Answer(*context, record, record.access());
+  const auto job = services_.jobs.Cancel(record.caller().tenant, request->name());
   if (job.ok()) FillJob(*job, /*with_result=*/true, *response->mutable_job());
   return Answer(*context, record, job.status());
 }
@@ -128,6 +133,7 @@ grpc::ServerUnaryReactor* JobService::ListJobs(grpc::CallbackServerContext* cont
                                                const v1::ListJobsRequest* request,
                                                v1::ListJobsResponse* response) {
   CallRecord record(services_, Method::kListJobs, *context);
+  if (!record.access().ok()) return Answer(*context, record, record.access());
   std::string token;
   uint64_t from = 0;
   if (request->page_size() < 0) {
@@ -140,7 +146,7 @@ grpc::ServerUnaryReactor* JobService::ListJobs(grpc::CallbackServerContext* cont
   }
   const int size =
       request->page_size() == 0 ? kPageSizeDefault : std::min(request->page_size(), kPageSizeMax);
-  const JobStore::Page page = services_.jobs.List(TenantOf(*context), static_cast<size_t>(size), from);
+  const JobStore::Page page = services_.jobs.List(record.caller().tenant, static_cast<size_t>(size), from);
   for (const JobView& job : page.jobs) FillJob(job, /*with_result=*/false, *response->add_jobs());
   if (page.next.has_value()) {
     response->set_next_page_token(absl::WebSafeBase64Escape(absl::StrCat(*page.next)));
@@ -151,7 +157,8 @@ grpc::ServerUnaryReactor* JobService::ListJobs(grpc::CallbackServerContext* cont
 grpc::ServerUnaryReactor* JobService::DeleteJob(grpc::CallbackServerContext* context,
                                                 const v1::DeleteJobRequest* request, v1::DeleteJobResponse*) {
   CallRecord record(services_, Method::kDeleteJob, *context);
-  return Answer(*context, record, services_.jobs.Delete(TenantOf(*context), request->name()));
+  if (!record.access().ok()) return Answer(*context, record, record.access());
+  return Answer(*context, record, services_.jobs.Delete(record.caller().tenant, request->name()));
 }
 
 }  // namespace proofmill::server

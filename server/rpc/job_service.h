@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "proofmill/v1/jobs.grpc.pb.h"
 #include "server/job_store.h"
+#include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/service_context.h"
 
@@ -43,8 +44,7 @@ class JobService final
 
  private:
   // Parses and wipes `bytes`, then Create().
-  absl::StatusOr<JobView> TakeJob(const grpc::CallbackServerContext& context, const grpc::ByteBuffer& bytes,
-                                  Spec& spec);
+  absl::StatusOr<JobView> TakeJob(const CallRecord& record, const grpc::ByteBuffer& bytes, Spec& spec);
   absl::StatusOr<JobView> Create(const std::string& tenant, const v1::CreateJobRequest& request, Spec& spec);
 
   ServiceContext& services_;

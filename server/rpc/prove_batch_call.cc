@@ -9,7 +9,6 @@
 #include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
 #include "nlohmann/json.hpp"
-#include "server/rpc/caller.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/secret_message.h"
@@ -23,15 +22,21 @@ ProveBatchCall* ProveBatchCall::Start(ServiceContext& services, grpc::CallbackSe
   call->self_ = call;
   services.metrics.AddStreams(1);
   services.reaper.Add(call);
-  call->StartRead(&call->request_bytes_);
+  if (call->record_.access().ok()) {
+    call->StartRead(&call->request_bytes_);
+  } else {
+    call->Pump();
+  }
   return call.get();
 }
 
 ProveBatchCall::ProveBatchCall(ServiceContext& services, grpc::CallbackServerContext& context)
     : services_(services),
       context_(context),
-      tenant_(TenantOf(context)),
-      record_(services, Method::kProveBatch, context) {}
+      record_(services, Method::kProveBatch, context),
+      tenant_(record_.caller().tenant) {
+  if (!record_.access().ok()) outcome_ = record_.access();
+}
 
 void ProveBatchCall::OnReadDone(bool ok) {
   absl::Status status;

@@ -63,7 +63,6 @@ class ProveBatchCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   ServiceContext& services_;
   grpc::CallbackServerContext& context_;
   std::shared_ptr<ProveBatchCall> self_;
-  const std::string tenant_;
 
   // Touched by reactions of reading only, which gRPC calls one at a time.
   grpc::ByteBuffer request_bytes_;
@@ -73,6 +72,7 @@ class ProveBatchCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   grpc::ByteBuffer response_bytes_;
   CallRecord record_;
 
+  const std::string tenant_;
   engine::Mutex mu_;
   // Those on their way; a null ticket is still being submitted.
   std::map<std::string, std::shared_ptr<engine::Ticket>> items_ ABSL_GUARDED_BY(mu_);

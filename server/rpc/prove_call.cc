@@ -9,7 +9,6 @@
 #include "engine/base/status_macros.h"
 #include "proofmill/v1/prover.pb.h"
 #include "server/rpc/call_record.h"
-#include "server/rpc/caller.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/secret_message.h"
@@ -68,6 +67,10 @@ class ProveCall final : public grpc::ServerUnaryReactor {
   // An exception must not leave the handler: gRPC would answer "unimplemented". None comes after a submission
   // that was taken.
   TicketOr Take(const grpc::ByteBuffer& bytes) try {
+    if (!record_.access().ok()) {
+      WipeMessage(bytes);
+      return record_.access();
+    }
     v1::ProveRequest request;
     const bool is_request = ParseAndWipe(bytes, request);
     TicketOr ticket = !is_request ? InvalidRequest("not a ProveRequest") : Submit(request);
@@ -81,7 +84,7 @@ class ProveCall final : public grpc::ServerUnaryReactor {
 
   TicketOr Submit(const v1::ProveRequest& request) {
     PROOFMILL_ASSIGN_OR_RETURN(spec_, ParseSpec(request.spec()));
-    spec_.tenant = TenantOf(context_);
+    spec_.tenant = record_.caller().tenant;
     record_.SetCircuit(spec_.circuit);
     record_.SetRequestId(spec_.request_id);
     Submission submission{

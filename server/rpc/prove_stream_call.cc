@@ -8,7 +8,6 @@
 #include "engine/base/error_reason.h"
 #include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
-#include "server/rpc/caller.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/secret_message.h"
 #include "server/rpc/submit.h"
@@ -39,7 +38,11 @@ ProveStreamCall* ProveStreamCall::Start(ServiceContext& services, grpc::Callback
   call->self_ = call;
   services.metrics.AddStreams(1);
   services.reaper.Add(call);
-  call->StartRead(&call->request_bytes_);
+  if (const absl::Status access = call->record_.access(); !access.ok()) {
+    call->End(access);
+  } else {
+    call->StartRead(&call->request_bytes_);
+  }
   return call.get();
 }
 
@@ -110,7 +113,7 @@ absl::Status ProveStreamCall::HandleMessage() {
 
 absl::Status ProveStreamCall::HandleHeader(const v1::StreamHeader& header) {
   PROOFMILL_ASSIGN_OR_RETURN(spec_, ParseSpec(header.spec()));
-  spec_.tenant = TenantOf(context_);
+  spec_.tenant = record_.caller().tenant;
   record_.SetCircuit(spec_.circuit);
   record_.SetRequestId(spec_.request_id);
   record_.SetWitnessBytes(header.size_bytes());
@@ -121,7 +124,7 @@ absl::Status ProveStreamCall::HandleHeader(const v1::StreamHeader& header) {
   admitted.set_upload(upload.name);
   admitted.set_chunk_bytes_max(services_.limits.chunk_bytes_max);
   admitted.set_committed_bytes(upload.committed_bytes);
-  if (const auto wait = services_.engine.EstimatedWait(spec_.priority)) {
+  if (const auto wait = services_.engine.EstimatedWait(spec_.priority, spec_.tenant)) {
     *admitted.mutable_estimated_wait() = server::ToProto(*wait);
   }
   {
@@ -140,12 +143,13 @@ absl::StatusOr<UploadInfo> ProveStreamCall::OpenUpload(const v1::StreamHeader& h
     PROOFMILL_ASSIGN_OR_RETURN(
         engine::Reservation reservation,
         ReserveWitness(services_, spec_, header.size_bytes(), deadline_, /*with_job_slot=*/true));
-    return services_.uploads.Create({.circuit = spec_.circuit,
+    return services_.uploads.Create({.tenant = spec_.tenant,
+                                     .circuit = spec_.circuit,
                                      .size_bytes = header.size_bytes(),
                                      .sha256 = header.sha256(),
                                      .reservation = std::move(reservation)});
   }
-  PROOFMILL_ASSIGN_OR_RETURN(UploadInfo upload, services_.uploads.Get(header.upload()));
+  PROOFMILL_ASSIGN_OR_RETURN(UploadInfo upload, services_.uploads.Get(spec_.tenant, header.upload()));
   if (upload.circuit != spec_.circuit || upload.size_bytes != header.size_bytes()) {
     return InvalidRequest(absl::StrCat("header: expected circuit ", upload.circuit, " and ",
                                        upload.size_bytes, " bytes, as the upload was begun with, got ",
@@ -165,7 +169,7 @@ absl::Status ProveStreamCall::HandleChunk(const v1::Chunk& chunk) {
     name = upload_;
   }
   PROOFMILL_ASSIGN_OR_RETURN(const UploadInfo upload,
-                             services_.uploads.Write(name, chunk.offset_bytes(), chunk.data()));
+                             services_.uploads.Write(spec_.tenant, name, chunk.offset_bytes(), chunk.data()));
   return upload.complete() ? SubmitUploaded() : absl::OkStatus();
 }
 

@@ -9,18 +9,15 @@
 #include "engine/base/secure_memory.h"
 
 namespace proofmill::server {
-namespace {
 
 // The slices of an uncompressed message refer to the memory that it was read into, and nobody else reads
 // those bytes.
-void Wipe(const grpc::ByteBuffer& bytes) {
+void WipeMessage(const grpc::ByteBuffer& bytes) {
   std::vector<grpc::Slice> slices;
   if (!bytes.Dump(&slices).ok()) return;
   for (const grpc::Slice& slice : slices)
     engine::WipeMemory(const_cast<uint8_t*>(slice.begin()), slice.size());
 }
-
-}  // namespace
 
 bool ParseAndWipe(const grpc::ByteBuffer& bytes, google::protobuf::Message& message) {
   bool parsed = false;
@@ -30,10 +27,10 @@ bool ParseAndWipe(const grpc::ByteBuffer& bytes, google::protobuf::Message& mess
     grpc::ProtoBufferReader reader(&view);
     parsed = reader.status().ok() && message.ParseFromZeroCopyStream(&reader);
   } catch (const std::bad_alloc&) {
-    Wipe(bytes);
+    WipeMessage(bytes);
     throw;
   }
-  Wipe(bytes);
+  WipeMessage(bytes);
   return parsed;
 }
 

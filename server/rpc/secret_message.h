@@ -23,6 +23,9 @@ namespace proofmill::server {
 // message. Throws std::bad_alloc, having overwritten them, when there is no memory for the message.
 bool ParseAndWipe(const grpc::ByteBuffer& bytes, google::protobuf::Message& message);
 
+// Overwrites the bytes of a message that nobody will read.
+void WipeMessage(const grpc::ByteBuffer& bytes);
+
 // The bytes of a message that holds no secret.
 grpc::ByteBuffer Serialize(const google::protobuf::Message& message);
 

@@ -8,6 +8,8 @@
 #include <cstdint>
 
 #include "engine/dispatch/engine.h"
+#include "server/access.h"
+#include "server/audit_log.h"
 #include "server/idle_reaper.h"
 #include "server/job_store.h"
 #include "server/log.h"
@@ -31,6 +33,8 @@ struct ServiceContext {
   engine::Engine& engine;
   Metrics& metrics;
   Log& log;
+  const Access& access;
+  AuditLog& audit;
   UploadStore& uploads;
   JobStore& jobs;
   SendGuard& sends;

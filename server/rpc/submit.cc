@@ -97,7 +97,7 @@ TicketOr SubmitBytes(ServiceContext& services, std::string_view wtns, Submission
 TicketOr SubmitUpload(ServiceContext& services, std::string_view upload, Submission submission) try {
   PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, submission.spec));
   PROOFMILL_ASSIGN_OR_RETURN(UploadStore::TakenUpload taken,
-                             services.uploads.Take(upload, submission.spec.circuit));
+                             services.uploads.Take(submission.spec.tenant, upload, submission.spec.circuit));
   const absl::Span<const uint8_t> bytes(taken.bytes.data(), taken.bytes.size());
   const Spec& spec = submission.spec;
   TicketOr ticket = Submit(services, *circuit, bytes, std::move(taken.reservation), std::move(submission));

@@ -1,6 +1,7 @@
 #include "server/rpc/upload_service.h"
 
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -32,32 +33,42 @@ grpc::ServerUnaryReactor* UploadService::CreateUpload(grpc::CallbackServerContex
                                                       const v1::CreateUploadRequest* request,
                                                       v1::CreateUploadResponse* response) {
   CallRecord record(services_, Method::kCreateUpload, *context);
+  if (!record.access().ok()) return Answer(*context, record, record.access());
   if (engine::IsCircuitId(request->circuit())) record.SetCircuit(request->circuit());
   record.SetWitnessBytes(request->size_bytes());
-  const auto upload = Create(*request);
+  if (CheckName(request->request_id(), "request_id").ok()) record.SetRequestId(request->request_id());
+  const auto upload = Create(record.caller().tenant, *request);
   if (upload.ok()) Fill(*upload, *response->mutable_upload());
   return Answer(*context, record, upload.status());
 }
 
-absl::StatusOr<UploadInfo> UploadService::Create(const v1::CreateUploadRequest& request) {
+absl::StatusOr<UploadInfo> UploadService::Create(const std::string& tenant,
+                                                 const v1::CreateUploadRequest& request) {
   PROOFMILL_RETURN_IF_ERROR(CheckCircuitId(request.circuit()));
   PROOFMILL_RETURN_IF_ERROR(CheckSha256(request.sha256()));
+  PROOFMILL_RETURN_IF_ERROR(CheckName(request.request_id(), "request_id"));
+  UploadStore::NewUpload upload{.tenant = tenant,
+                                .request_id = request.request_id(),
+                                .circuit = request.circuit(),
+                                .size_bytes = request.size_bytes(),
+                                .sha256 = request.sha256(),
+                                .reservation = {}};
+  // Before room is asked for, of which a repeated request needs none.
+  PROOFMILL_ASSIGN_OR_RETURN(std::optional<UploadInfo> repeated, services_.uploads.FindRepeated(upload));
+  if (repeated.has_value()) return *std::move(repeated);
   Spec spec;
   spec.circuit = request.circuit();
-  PROOFMILL_ASSIGN_OR_RETURN(
-      engine::Reservation reservation,
-      ReserveWitness(services_, spec, request.size_bytes(), std::nullopt, /*with_job_slot=*/false));
-  return services_.uploads.Create({.circuit = request.circuit(),
-                                   .size_bytes = request.size_bytes(),
-                                   .sha256 = request.sha256(),
-                                   .reservation = std::move(reservation)});
+  spec.tenant = tenant;
+  PROOFMILL_ASSIGN_OR_RETURN(upload.reservation, ReserveWitness(services_, spec, request.size_bytes(),
+                                                                std::nullopt, /*with_job_slot=*/false));
+  return services_.uploads.Create(std::move(upload));
 }
 
 grpc::ServerUnaryReactor* UploadService::WriteUpload(grpc::CallbackServerContext* context,
                                                      const grpc::ByteBuffer* request_bytes,
                                                      grpc::ByteBuffer* response_bytes) {
   CallRecord record(services_, Method::kWriteUpload, *context);
-  const absl::StatusOr<UploadInfo> upload = TakePiece(*request_bytes);
+  const absl::StatusOr<UploadInfo> upload = TakePiece(record, *request_bytes);
   engine::WipeThreadTraces();
   if (upload.ok()) {
     record.SetCircuit(upload->circuit);
@@ -68,17 +79,24 @@ grpc::ServerUnaryReactor* UploadService::WriteUpload(grpc::CallbackServerContext
   return Answer(*context, record, upload.status());
 }
 
-absl::StatusOr<UploadInfo> UploadService::TakePiece(const grpc::ByteBuffer& bytes) try {
+absl::StatusOr<UploadInfo> UploadService::TakePiece(const CallRecord& record,
+                                                    const grpc::ByteBuffer& bytes) try {
+  if (!record.access().ok()) {
+    WipeMessage(bytes);
+    return record.access();
+  }
   v1::WriteUploadRequest request;
-  absl::StatusOr<UploadInfo> upload =
-      ParseAndWipe(bytes, request) ? Write(request) : InvalidRequest("not a WriteUploadRequest");
+  absl::StatusOr<UploadInfo> upload = ParseAndWipe(bytes, request)
+                                          ? Write(record.caller().tenant, request)
+                                          : InvalidRequest("not a WriteUploadRequest");
   WipeField(*request.mutable_data());
   return upload;
 } catch (const std::bad_alloc&) {
   return NoMemoryForWitness();
 }
 
-absl::StatusOr<UploadInfo> UploadService::Write(const v1::WriteUploadRequest& request) {
+absl::StatusOr<UploadInfo> UploadService::Write(const std::string& tenant,
+                                                const v1::WriteUploadRequest& request) {
   const std::string& data = request.data();
   if (data.empty() || data.size() > services_.limits.chunk_bytes_max) {
     return InvalidRequest(
@@ -90,14 +108,15 @@ absl::StatusOr<UploadInfo> UploadService::Write(const v1::WriteUploadRequest& re
                                                 " bytes of data, got another; send the piece again")),
         engine::ErrorReason::kUploadChecksum);
   }
-  return services_.uploads.Write(request.name(), request.offset_bytes(), data);
+  return services_.uploads.Write(tenant, request.name(), request.offset_bytes(), data);
 }
 
 grpc::ServerUnaryReactor* UploadService::GetUpload(grpc::CallbackServerContext* context,
                                                    const v1::GetUploadRequest* request,
                                                    v1::GetUploadResponse* response) {
   CallRecord record(services_, Method::kGetUpload, *context);
-  const auto upload = services_.uploads.Get(request->name());
+  if (!record.access().ok()) return Answer(*context, record, record.access());
+  const auto upload = services_.uploads.Get(record.caller().tenant, request->name());
   if (upload.ok()) {
     record.SetCircuit(upload->circuit);
     Fill(*upload, *response->mutable_upload());
@@ -109,7 +128,8 @@ grpc::ServerUnaryReactor* UploadService::DeleteUpload(grpc::CallbackServerContex
                                                       const v1::DeleteUploadRequest* request,
                                                       v1::DeleteUploadResponse*) {
   CallRecord record(services_, Method::kDeleteUpload, *context);
-  return Answer(*context, record, services_.uploads.Delete(request->name()));
+  if (!record.access().ok()) return Answer(*context, record, record.access());
+  return Answer(*context, record, services_.uploads.Delete(record.caller().tenant, request->name()));
 }
 
 void UploadService::Fill(const UploadInfo& upload, v1::Upload& out) const {

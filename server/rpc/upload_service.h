@@ -7,8 +7,11 @@
 
 #include <grpcpp/support/byte_buffer.h>
 
+#include <string>
+
 #include "absl/status/statusor.h"
 #include "proofmill/v1/uploads.grpc.pb.h"
+#include "server/rpc/call_record.h"
 #include "server/rpc/service_context.h"
 
 namespace proofmill::server {
@@ -36,10 +39,10 @@ class UploadService final
                                          v1::DeleteUploadResponse* response) override;
 
  private:
-  absl::StatusOr<UploadInfo> Create(const v1::CreateUploadRequest& request);
+  absl::StatusOr<UploadInfo> Create(const std::string& tenant, const v1::CreateUploadRequest& request);
   // Parses and wipes `bytes`, then Write().
-  absl::StatusOr<UploadInfo> TakePiece(const grpc::ByteBuffer& bytes);
-  absl::StatusOr<UploadInfo> Write(const v1::WriteUploadRequest& request);
+  absl::StatusOr<UploadInfo> TakePiece(const CallRecord& record, const grpc::ByteBuffer& bytes);
+  absl::StatusOr<UploadInfo> Write(const std::string& tenant, const v1::WriteUploadRequest& request);
   void Fill(const UploadInfo& upload, v1::Upload& out) const;
 
   ServiceContext& services_;

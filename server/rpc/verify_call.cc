@@ -37,6 +37,7 @@ class VerifyCall final : public grpc::ServerUnaryReactor {
  private:
   // OK: the pool has the work.
   absl::Status Prepare(const v1::VerifyRequest& request) {
+    PROOFMILL_RETURN_IF_ERROR(record_.access());
     PROOFMILL_RETURN_IF_ERROR(CheckCircuitId(request.circuit()));
     PROOFMILL_RETURN_IF_ERROR(CheckVersion(request.circuit_version()));
     record_.SetCircuit(request.circuit());

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "server/rpc/caller.h"
+#include "engine/base/status_macros.h"
 #include "server/rpc/convert.h"
 
 namespace proofmill::server {
@@ -44,7 +44,9 @@ WatchJobCall* WatchJobCall::Start(ServiceContext& services, grpc::CallbackServer
   const auto call = std::make_shared<WatchJobCall>(services, context, name);
   call->self_ = call;
   // An error is found again, and told, by Pump().
-  services.jobs.Watch(call->tenant_, name, call).status().IgnoreError();
+  if (call->record_.access().ok()) {
+    services.jobs.Watch(call->record_.caller().tenant, name, call).status().IgnoreError();
+  }
   call->Pump();
   return call.get();
 }
@@ -53,7 +55,6 @@ WatchJobCall::WatchJobCall(ServiceContext& services, grpc::CallbackServerContext
     : services_(services),
       context_(context),
       name_(std::move(name)),
-      tenant_(TenantOf(context)),
       record_(services, Method::kWatchJob, context) {}
 
 void WatchJobCall::OnWriteDone(bool ok) {
@@ -79,6 +80,11 @@ void WatchJobCall::OnDone() {
   const auto self = std::move(self_);  // the last reference may be this one
 }
 
+absl::StatusOr<JobView> WatchJobCall::Find() const {
+  PROOFMILL_RETURN_IF_ERROR(record_.access());
+  return services_.jobs.Get(record_.caller().tenant, name_);
+}
+
 void WatchJobCall::Pump() {
   // After Finish() OnDone() may come at once, on another thread.
   const auto self = shared_from_this();
@@ -86,7 +92,7 @@ void WatchJobCall::Pump() {
   {
     engine::MutexLock lock(mu_);
     if (sending_ || finished_) return;
-    if (!cancelled_) job = services_.jobs.Get(tenant_, name_);
+    if (!cancelled_) job = Find();
     if (job.ok() && told_ == job->revision) return;
     if (job.ok()) told_ = job->revision;
     sending_ = true;

@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/status/statusor.h"
 #include "engine/base/mutex.h"
 #include "proofmill/v1/jobs.pb.h"
 #include "server/job_store.h"
@@ -43,13 +44,13 @@ class WatchJobCall final : public grpc::ServerWriteReactor<v1::WatchJobResponse>
   void OnJobChanged() override { Pump(); }
 
  private:
+  absl::StatusOr<JobView> Find() const;
   void Pump();
 
   ServiceContext& services_;
   grpc::CallbackServerContext& context_;
   std::shared_ptr<WatchJobCall> self_;
   const std::string name_;
-  const std::string tenant_;
 
   // Touched by whoever has set sending_.
   v1::WatchJobResponse response_;

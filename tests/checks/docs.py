@@ -22,7 +22,7 @@ INLINE = re.compile(r"`([^`\n]+)`")
 FILE_BLOCK = re.compile(r"^<!-- file: (\S+) -->\n```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FLAG = re.compile(r"^--(?:no)?([a-z][a-z0-9_]*)")
 HELP_FLAG = re.compile(r"^\s+--(?:\[no\])?([a-z][a-z0-9_]*)", re.MULTILINE)
-HELP_COMMAND = re.compile(r"^  (?:proofmill )?([a-z]+(?: [a-z]+)?)(?:  +|$)", re.MULTILINE)
+HELP_COMMAND = re.compile(r"^  (?:proofmill )?([a-z-]+(?: [a-z-]+)?)(?:  +|$)", re.MULTILINE)
 # Flags of scripts in this tree, which the program does not know.
 SCRIPT_FLAGS = {"keep", "only", "list", "as_user", "help"}
 

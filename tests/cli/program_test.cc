@@ -20,6 +20,7 @@ using ::testing::MatchesRegex;
 
 const std::vector<std::vector<std::string>>& Commands() {
   static const std::vector<std::vector<std::string>> commands = {{"serve"},
+                                                                 {"api-key"},
                                                                  {"prove"},
                                                                  {"verify"},
                                                                  {"vkey"},

@@ -169,6 +169,23 @@ TEST(ConfigTest, SettingsThatContradictEachOtherAreRefused) {
               HasSubstr("listen: a listening address must be"));
 }
 
+TEST(ConfigTest, TheFilesOfKeysAndTenantsAreCheckedWithLineNumbers) {
+  const TextFile keys("# keys\n0123456789ab rollup sha256:0\nnobody\n"), tenants("a weight=2\nb weight=0\n");
+  const auto config =
+      Load({.file = "",
+            .environment = {},
+            .flags = {{"circuits", "/"}, {"api_key_file", keys.path()}, {"tenant_file", tenants.path()}}});
+  const std::string message(config.status().message());
+  EXPECT_THAT(message, HasSubstr("api_key_file: " + keys.path() + ":2: expected sha256:"));
+  EXPECT_THAT(message, HasSubstr(keys.path() + ":3: expected KEY_ID TENANT"));
+  EXPECT_THAT(message, HasSubstr("tenant_file: " + tenants.path() + ":2: weight: expected 0.001 to 1000"));
+  EXPECT_THAT(Verdict([](Config& c) { c.api_key_file = "/nonexistent"; }), HasSubstr("api_key_file: "));
+  EXPECT_THAT(Verdict([](Config& c) { c.tenant_file = "/"; }), HasSubstr("tenant_file: "));
+  EXPECT_THAT(Verdict([](Config& c) { c.admin_tls = true; }), HasSubstr("admin_tls: needs tls_cert"));
+  EXPECT_THAT(Verdict([](Config& c) { c.connection_age_max = absl::ZeroDuration(); }),
+              HasSubstr("connection_age_max"));
+}
+
 TEST(ConfigTest, EverySettingSurvivesItsOwnText) {
   Config config;
   for (const Setting& setting : Settings()) {

@@ -29,23 +29,24 @@ std::string Sha256(const std::string& data) {
 class UploadStoreTest : public ::testing::Test {
  protected:
   std::string Create(uint64_t size, const std::string& sha256 = "", const std::string& circuit = "c") {
-    auto info = store_.Create({.circuit = circuit, .size_bytes = size, .sha256 = sha256, .reservation = {}});
+    auto info = store_.Create(
+        {.tenant = "t", .circuit = circuit, .size_bytes = size, .sha256 = sha256, .reservation = {}});
     EXPECT_TRUE(info.ok()) << info.status();
     return info.ok() ? info->name : "";
   }
   // The number of bytes after the piece, or the reason of the refusal.
   uint64_t Write(const std::string& name, uint64_t offset, const std::string& data) {
-    auto info = store_.Write(name, offset, data);
+    auto info = store_.Write("t", name, offset, data);
     EXPECT_TRUE(info.ok()) << info.status();
     return info.ok() ? info->committed_bytes : UINT64_MAX;
   }
   ErrorReason WriteError(const std::string& name, uint64_t offset, const std::string& data) {
-    const auto info = store_.Write(name, offset, data);
+    const auto info = store_.Write("t", name, offset, data);
     EXPECT_FALSE(info.ok());
     return engine::GetReason(info.status()).value_or(ErrorReason::kInternal);
   }
   std::string TakeBytes(const std::string& name) {
-    auto taken = store_.Take(name, "c");
+    auto taken = store_.Take("t", name, "c");
     EXPECT_TRUE(taken.ok()) << taken.status();
     if (!taken.ok()) return "";
     return std::string(reinterpret_cast<const char*>(taken->bytes.data()), taken->bytes.size());
@@ -92,7 +93,7 @@ TEST_F(UploadStoreTest, GapsAndBytesPastTheEndAreRefusedAndChangeNothing) {
   EXPECT_EQ(WriteError(name, 2, "cde"), ErrorReason::kUploadOffset);
   EXPECT_EQ(WriteError(name, UINT64_MAX, "c"), ErrorReason::kUploadOffset);
   EXPECT_EQ(WriteError(name, 0, std::string(1000, 'x')), ErrorReason::kUploadOffset);
-  EXPECT_EQ(store_.Get(name)->committed_bytes, 2u);
+  EXPECT_EQ(store_.Get("t", name)->committed_bytes, 2u);
 }
 
 TEST_F(UploadStoreTest, AWrongHashEndsTheUpload) {
@@ -105,34 +106,34 @@ TEST_F(UploadStoreTest, AWrongHashEndsTheUpload) {
 TEST_F(UploadStoreTest, OnlyACompleteUploadOfThatCircuitIsTakenAndOnlyOnce) {
   const std::string name = Create(3);
   Write(name, 0, "ab");
-  EXPECT_EQ(engine::GetReason(store_.Take(name, "c").status()), ErrorReason::kUploadIncomplete);
+  EXPECT_EQ(engine::GetReason(store_.Take("t", name, "c").status()), ErrorReason::kUploadIncomplete);
   Write(name, 2, "c");
-  EXPECT_EQ(engine::GetReason(store_.Take(name, "other").status()), ErrorReason::kRequestInvalid);
-  EXPECT_TRUE(store_.Take(name, "c").ok());
-  EXPECT_EQ(engine::GetReason(store_.Take(name, "c").status()), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(engine::GetReason(store_.Take("t", name, "other").status()), ErrorReason::kRequestInvalid);
+  EXPECT_TRUE(store_.Take("t", name, "c").ok());
+  EXPECT_EQ(engine::GetReason(store_.Take("t", name, "c").status()), ErrorReason::kUploadUnknown);
   EXPECT_EQ(WriteError(name, 0, "a"), ErrorReason::kUploadUnknown);
 }
 
 TEST_F(UploadStoreTest, WhatIsPutBackIsThereUnderItsName) {
   const std::string name = Create(3, Sha256("abc"));
   Write(name, 0, "abc");
-  auto taken = store_.Take(name, "c");
+  auto taken = store_.Take("t", name, "c");
   ASSERT_TRUE(taken.ok());
   store_.PutBack(*std::move(taken));
 
-  EXPECT_EQ(store_.Get(name)->committed_bytes, 3u);
+  EXPECT_EQ(store_.Get("t", name)->committed_bytes, 3u);
   EXPECT_EQ(TakeBytes(name), "abc");
 }
 
 TEST_F(UploadStoreTest, WhatIsPutBackIsWipedIfThereIsNoRoomByNow) {
   const std::string name = Create(60);
   Write(name, 0, std::string(60, 'x'));
-  auto taken = store_.Take(name, "c");
+  auto taken = store_.Take("t", name, "c");
   ASSERT_TRUE(taken.ok());
   Create(90);
   store_.PutBack(*std::move(taken));
 
-  EXPECT_EQ(engine::GetReason(store_.Get(name).status()), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(engine::GetReason(store_.Get("t", name).status()), ErrorReason::kUploadUnknown);
   EXPECT_EQ(store_.usage().bytes, 90u);
 }
 
@@ -140,21 +141,25 @@ TEST_F(UploadStoreTest, BothBoundsHoldAndTellWhenToComeBack) {
   Create(50);
   Create(50);
   const auto too_many_bytes =
-      store_.Create({.circuit = "c", .size_bytes = 1, .sha256 = "", .reservation = {}}).status();
+      store_.Create({.tenant = "t", .circuit = "c", .size_bytes = 1, .sha256 = "", .reservation = {}})
+          .status();
   EXPECT_TRUE(absl::IsResourceExhausted(too_many_bytes));
   EXPECT_EQ(engine::GetReason(too_many_bytes), ErrorReason::kQueueFull);
   EXPECT_TRUE(engine::GetRetryDelay(too_many_bytes).has_value());
 
   UploadStore few({.count_max = 1, .bytes_max = 100, .idle_timeout = seconds(60)}, clock_);
-  ASSERT_TRUE(few.Create({.circuit = "c", .size_bytes = 1, .sha256 = "", .reservation = {}}).ok());
+  ASSERT_TRUE(
+      few.Create({.tenant = "t", .circuit = "c", .size_bytes = 1, .sha256 = "", .reservation = {}}).ok());
   EXPECT_EQ(engine::GetReason(
-                few.Create({.circuit = "c", .size_bytes = 1, .sha256 = "", .reservation = {}}).status()),
+                few.Create({.tenant = "t", .circuit = "c", .size_bytes = 1, .sha256 = "", .reservation = {}})
+                    .status()),
             ErrorReason::kQueueFull);
 }
 
 TEST_F(UploadStoreTest, WhatCanNeverFitIsRefusedForGood) {
   const auto status =
-      store_.Create({.circuit = "c", .size_bytes = 101, .sha256 = "", .reservation = {}}).status();
+      store_.Create({.tenant = "t", .circuit = "c", .size_bytes = 101, .sha256 = "", .reservation = {}})
+          .status();
   EXPECT_EQ(engine::GetReason(status), ErrorReason::kMessageTooLarge);
   EXPECT_FALSE(engine::GetRetryDelay(status).has_value());
 }
@@ -167,17 +172,17 @@ TEST_F(UploadStoreTest, AnIdleUploadEndsAndABusyOneStays) {
   clock_.Advance(seconds(20));
   store_.EndIdle(clock_.Now());
 
-  EXPECT_EQ(engine::GetReason(store_.Get(idle).status()), ErrorReason::kUploadUnknown);
-  EXPECT_TRUE(store_.Get(busy).ok());
-  EXPECT_EQ(store_.Get(busy)->expiry, clock_.Now() + seconds(40));
+  EXPECT_EQ(engine::GetReason(store_.Get("t", idle).status()), ErrorReason::kUploadUnknown);
+  EXPECT_TRUE(store_.Get("t", busy).ok());
+  EXPECT_EQ(store_.Get("t", busy)->expiry, clock_.Now() + seconds(40));
   EXPECT_EQ(count_, 1);
   EXPECT_EQ(bytes_, 10);
 }
 
 TEST_F(UploadStoreTest, ADeletedUploadIsGone) {
   const std::string name = Create(10);
-  EXPECT_TRUE(store_.Delete(name).ok());
-  EXPECT_EQ(engine::GetReason(store_.Delete(name)), ErrorReason::kUploadUnknown);
+  EXPECT_TRUE(store_.Delete("t", name).ok());
+  EXPECT_EQ(engine::GetReason(store_.Delete("t", name)), ErrorReason::kUploadUnknown);
   EXPECT_EQ(store_.usage().count, 0u);
 }
 
@@ -187,18 +192,91 @@ TEST_F(UploadStoreTest, NamesCannotBeGuessed) {
     const std::string name = Create(1);
     EXPECT_EQ(name.size(), std::string("uploads/").size() + 32);
     names.insert(name);
-    ASSERT_TRUE(store_.Delete(name).ok());
+    ASSERT_TRUE(store_.Delete("t", name).ok());
   }
   EXPECT_EQ(names.size(), 100u);
-  EXPECT_EQ(engine::GetReason(store_.Get("").status()), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(engine::GetReason(store_.Get("t", "").status()), ErrorReason::kUploadUnknown);
+}
+
+TEST_F(UploadStoreTest, AnotherTenantsUploadDoesNotExist) {
+  const std::string name = Create(3);
+  EXPECT_EQ(engine::GetReason(store_.Get("other", name).status()), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(engine::GetReason(store_.Write("other", name, 0, "abc").status()), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(engine::GetReason(store_.Delete("", name)), ErrorReason::kUploadUnknown);
+  Write(name, 0, "abc");
+  EXPECT_EQ(engine::GetReason(store_.Take("other", name, "c").status()), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(TakeBytes(name), "abc");
+}
+
+TEST_F(UploadStoreTest, ARepeatedRequestGetsTheSameUploadAsLongAsThatIsOpen) {
+  const auto create = [this](const std::string& id, const std::string& tenant, const std::string& circuit,
+                             uint64_t size, const std::string& sha256) {
+    const auto info = store_.Create({.tenant = tenant,
+                                     .request_id = id,
+                                     .circuit = circuit,
+                                     .size_bytes = size,
+                                     .sha256 = sha256,
+                                     .reservation = {}});
+    if (!info.ok()) return std::string(engine::ReasonName(*engine::GetReason(info.status())));
+    return info->name;
+  };
+  const std::string hash = Sha256("abc");
+  const std::string first = create("r1", "t", "c", 3, hash);
+  Write(first, 0, "a");
+  EXPECT_EQ(create("r1", "t", "c", 3, hash), first);
+  EXPECT_EQ(store_.usage().count, 1u) << "a repeated one takes no room";
+  EXPECT_EQ(create("r1", "t", "d", 3, hash), "REQUEST_ID_CONFLICT");
+  EXPECT_EQ(create("r1", "t", "c", 4, hash), "REQUEST_ID_CONFLICT");
+  EXPECT_EQ(create("r1", "t", "c", 3, Sha256("abd")), "REQUEST_ID_CONFLICT");
+  EXPECT_EQ(store_.usage().count, 1u);
+  EXPECT_EQ(store_.usage().bytes, 3u);
+  EXPECT_NE(create("r1", "other", "c", 3, hash), first) << "ids are those of a tenant";
+  Write(first, 1, "bc");
+  EXPECT_EQ(create("r1", "t", "c", 3, hash), first);
+
+  auto taken = store_.Take("t", first, "c");
+  ASSERT_TRUE(taken.ok());
+  store_.PutBack(*std::move(taken));
+  EXPECT_EQ(create("r1", "t", "c", 3, hash), first) << "it was put back";
+  EXPECT_EQ(TakeBytes(first), "abc");
+  const std::string second = create("r1", "t", "c", 3, hash);
+  EXPECT_NE(second, first) << "the first one is used up";
+  EXPECT_EQ(WriteError(second, 0, "abd"), ErrorReason::kUploadChecksum);
+  EXPECT_NE(create("r1", "t", "c", 3, hash), second) << "that one had the wrong bytes";
+}
+
+TEST_F(UploadStoreTest, ManyRequestsWithOneIdAtOnceBeginOneUpload) {
+  std::vector<std::thread> threads;
+  std::vector<std::string> names(8);
+  for (std::string& name : names) {
+    threads.emplace_back([&] {
+      const auto info = store_.Create({.tenant = "t",
+                                       .request_id = "r",
+                                       .circuit = "c",
+                                       .size_bytes = 3,
+                                       .sha256 = "",
+                                       .reservation = {}});
+      // Room is claimed before it is known that none is needed.
+      name = info.ok() ? info->name : "";
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  std::set<std::string> different(names.begin(), names.end());
+  different.erase("");
+  EXPECT_EQ(different.size(), 1u);
+  EXPECT_EQ(store_.usage().count, 1u);
+  EXPECT_EQ(count_, 1);
 }
 
 TEST_F(UploadStoreTest, ItsReservationGoesWithTheUpload) {
   engine::Admission admission({.jobs_max = 1, .witness_bytes_max = 100});
   auto reservation = admission.Reserve(10, /*with_job_slot=*/true);
   ASSERT_TRUE(reservation.ok());
-  const auto info =
-      store_.Create({.circuit = "c", .size_bytes = 10, .sha256 = "", .reservation = *std::move(reservation)});
+  const auto info = store_.Create({.tenant = "t",
+                                   .circuit = "c",
+                                   .size_bytes = 10,
+                                   .sha256 = "",
+                                   .reservation = *std::move(reservation)});
   ASSERT_TRUE(info.ok());
   EXPECT_EQ(admission.usage().jobs, 1u);
   store_.ReleaseJobSlot(info->name);
@@ -216,7 +294,7 @@ TEST_F(UploadStoreTest, ManyThreadsFillOneUploadWithoutHarm) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (uint64_t offset = 0; offset < 100; offset += 10) {
-        while (!store_.Write(name, offset, whole.substr(offset, 10)).ok()) std::this_thread::yield();
+        while (!store_.Write("t", name, offset, whole.substr(offset, 10)).ok()) std::this_thread::yield();
       }
     });
   }

@@ -11,9 +11,11 @@ namespace {
 
 class UploadsTest : public ServiceTest {
  protected:
-  Outcome Create(const std::string& wtns, v1::Upload& upload, const std::string& circuit = "small") {
+  Outcome Create(const std::string& wtns, v1::Upload& upload, const std::string& circuit = "small",
+                 const std::string& request_id = "") {
     v1::CreateUploadRequest request;
     request.set_circuit(circuit);
+    request.set_request_id(request_id);
     request.set_size_bytes(wtns.size());
     v1::CreateUploadResponse response;
     const auto context = ContextFor();
@@ -132,6 +134,26 @@ TEST_F(UploadsTest, OpenUploadsAreBounded) {
   EXPECT_EQ(outcome.reason, "QUEUE_FULL");
   EXPECT_TRUE(outcome.has_retry_info);
   EXPECT_FALSE(outcome.pushback.empty());
+}
+
+TEST_F(UploadsTest, ARepeatedRequestWithAnIdBeginsNoSecondUpload) {
+  StartServer([](Config& config) { config.upload_count_max = 1; });
+  v1::Upload first, again;
+  ASSERT_TRUE(Create(wtns_, first, "small", "mine").status.ok());
+  ASSERT_TRUE(Write(first.name(), 0, wtns_.substr(0, 300)).status.ok());
+  ASSERT_TRUE(Create(wtns_, again, "small", "mine").status.ok()) << "it needs no room";
+  EXPECT_EQ(again.name(), first.name());
+  EXPECT_EQ(again.committed_bytes(), 300u);
+  EXPECT_EQ(Metric("proofmill_uploads"), 1);
+  const Outcome conflict = Create(Wtns("medium"), again, "medium", "mine");
+  EXPECT_EQ(conflict.status.error_code(), grpc::StatusCode::ALREADY_EXISTS);
+  EXPECT_EQ(conflict.reason, "REQUEST_ID_CONFLICT");
+  EXPECT_EQ(Create(wtns_, again, "small", "not a name").reason, "REQUEST_INVALID");
+
+  ASSERT_TRUE(Write(first.name(), 300, wtns_.substr(300)).status.ok());
+  EXPECT_TRUE(Prove(RequestOf(first.name())).status.ok());
+  ASSERT_TRUE(Create(wtns_, again, "small", "mine").status.ok()) << "the first one is used up";
+  EXPECT_NE(again.name(), first.name());
 }
 
 TEST_F(UploadsTest, AFullQueueLeavesTheUploadForAnotherTry) {
