@@ -29,7 +29,7 @@ record_tests() {
 }
 
 check "js: packages installed" install_client_packages
-check "js: format" npm exec --prefix "${CLIENT}" --no -- prettier --check --log-level warn --config "${CLIENT}/.prettierrc.json" \
+check "js: format" "${CLIENT}/node_modules/.bin/prettier" --check --log-level warn --config "${CLIENT}/.prettierrc.json" \
   --ignore-path "${CLIENT}/.prettierignore" "${CLIENT}"
 check "js: build" npm run --prefix "${CLIENT}" --silent build
 check "js: build of tests and of the example page" npm run --prefix "${CLIENT}" --silent build:tests
