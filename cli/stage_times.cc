@@ -10,9 +10,8 @@
 
 namespace proofmill::cli {
 
-void StageTimes::OnStage(engine::Stage stage, std::chrono::nanoseconds duration) {
-  const std::string name(engine::StageName(stage));
-  Add(name, std::chrono::duration<double>(duration).count());
+void StageTimes::OnStage(std::string_view stage, std::chrono::nanoseconds duration) {
+  Add(absl::string_view(stage.data(), stage.size()), std::chrono::duration<double>(duration).count());
 }
 
 void StageTimes::Add(absl::string_view name, double seconds) {

@@ -7,19 +7,20 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/strings/string_view.h"
-#include "engine/backend/backend.h"
 #include "engine/base/mutex.h"
+#include "engine/base/stage_sink.h"
 
 namespace proofmill::cli {
 
 class StageTimes final : public engine::StageSink {
  public:
-  void OnStage(engine::Stage stage, std::chrono::nanoseconds duration) override;
+  void OnStage(std::string_view stage, std::chrono::nanoseconds duration) override;
   void Add(absl::string_view name, double seconds);
 
   // Adds the time from its making to its end under `name`.

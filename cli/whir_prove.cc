@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/commands.h"
 #include "cli/output_files.h"
+#include "cli/whir_files.h"
 #include "cli/whir_text.h"
 #include "engine/backend/select.h"
 #include "engine/base/status_macros.h"
@@ -23,15 +24,6 @@
 
 namespace proofmill::cli {
 namespace {
-
-constexpr uint64_t kStatementBytesMax = uint64_t{256} << 20;
-
-absl::StatusOr<engine::WhirStatement> ReadStatement(const std::string& path) {
-  PROOFMILL_ASSIGN_OR_RETURN(const std::string text, engine::ReadTextFile(path, kStatementBytesMax));
-  auto statement = engine::ParseWhirStatement(text);
-  if (statement.ok()) return statement;
-  return absl::Status(statement.status().code(), absl::StrCat(path, ": ", statement.status().message()));
-}
 
 class WhirProveCommand final : public Command {
  public:
@@ -57,10 +49,11 @@ class WhirProveCommand final : public Command {
     std::vector<std::string> outputs = {positional[2]};
     if (!statement_out_.empty()) outputs.push_back(statement_out_);
     PROOFMILL_RETURN_IF_ERROR(CheckOutputPaths({positional[0], positional[1]}, outputs));
-    PROOFMILL_ASSIGN_OR_RETURN(engine::WhirStatement statement, ReadStatement(positional[0]));
+    PROOFMILL_ASSIGN_OR_RETURN(engine::WhirStatement statement, ReadWhirStatementFile(positional[0]));
     PROOFMILL_ASSIGN_OR_RETURN(engine::WhirConfig config, engine::DeriveWhirConfig(statement.parameters));
+    PROOFMILL_ASSIGN_OR_RETURN(const auto file, engine::RandomAccessFile::Open(positional[1]));
     PROOFMILL_ASSIGN_OR_RETURN(const auto polynomial,
-                               engine::ReadWhirPolynomial(positional[1], statement.parameters.num_variables));
+                               engine::ReadWhirPolynomial(*file, statement.parameters.num_variables));
     kernels::KeepFreedMemory();
     kernels::ThreadArena arena(threads_ == 0 ? kernels::HardwareThreads() : static_cast<size_t>(threads_));
     absl::StatusOr<std::vector<uint8_t>> proof;
@@ -122,7 +115,7 @@ class WhirVerifyCommand final : public Command {
   void DeclareFlags(FlagSet&) override {}
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>& positional) override {
-    PROOFMILL_ASSIGN_OR_RETURN(const engine::WhirStatement statement, ReadStatement(positional[0]));
+    PROOFMILL_ASSIGN_OR_RETURN(const engine::WhirStatement statement, ReadWhirStatementFile(positional[0]));
     PROOFMILL_ASSIGN_OR_RETURN(const engine::WhirConfig config,
                                engine::DeriveWhirConfig(statement.parameters));
     const std::string claims_error = engine::WhirClaimsError(config, statement.claims);

@@ -29,7 +29,9 @@ constexpr uint64_t kMessageOverheadBytes = 64 << 10;
 
 std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a table
   return {
-      {"circuits", "DIR", "Folder of the circuits: ID/circuit.zkey or ID.zkey. Required.", &Config::circuits},
+      {"circuits", "DIR",
+       "Folder of the circuits: ID/circuit.zkey or ID.zkey, for WHIR (not hiding) ID.whir.json. Required.",
+       &Config::circuits},
       {"backend",
        "NAME",
        "What proves: auto takes the GPUs if there are any, else the CPU.",

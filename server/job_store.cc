@@ -22,7 +22,7 @@ absl::Status Unknown() {
 
 uint64_t BytesOf(const Outcome& outcome) {
   if (!outcome.ok()) return outcome.status().message().size() + sizeof(Outcome);
-  return sizeof(Outcome) + outcome->public_signals.size() * sizeof(kernels::Fr) +
+  return sizeof(Outcome) + engine::OutputBytes(outcome->output) +
          outcome->stages.size() * sizeof(engine::StageTime) + outcome->circuit.size() +
          outcome->version.size();
 }

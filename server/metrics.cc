@@ -10,6 +10,8 @@
 #include "engine/backend/backend.h"
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
+#include "engine/dispatch/proof_system.h"
+#include "engine/whir/device.h"
 #include "prometheus/text_serializer.h"
 #include "server/access.h"
 #include "server/metric_series.h"
@@ -28,7 +30,6 @@ using Buckets = Histogram::BucketBoundaries;
 
 constexpr char kUnknownCircuit[] = "unknown";
 constexpr char kNoCircuit[] = "";
-constexpr char kSystem[] = "groth16";
 constexpr char kAccepted[] = "accepted";
 constexpr char kRefused[] = "refused";
 
@@ -258,7 +259,11 @@ Metrics::Metrics(const BuildInfo& build, const Bounds& bounds) : parts_(std::mak
     parts_->blame.At({engine::BlameVerdictName(verdict)});
   }
   for (size_t i = 0; i < engine::kStageCount; ++i) {
-    parts_->stage_duration.At({kSystem, engine::StageName(static_cast<engine::Stage>(i))});
+    parts_->stage_duration.At({engine::ProofSystemName(engine::ProofSystem::kGroth16),
+                               engine::StageName(static_cast<engine::Stage>(i))});
+  }
+  for (const std::string_view stage : engine::kWhirStages) {
+    parts_->stage_duration.At({engine::ProofSystemName(engine::ProofSystem::kWhir), stage});
   }
 }
 
@@ -323,9 +328,9 @@ void Metrics::OnJobStarted(const engine::JobInfo& job, const engine::DeviceInfo&
   parts_->proofs_in_flight.At({device.device}).Increment();
 }
 
-void Metrics::OnStage(const engine::JobInfo&, const engine::DeviceInfo&, std::string_view stage,
+void Metrics::OnStage(const engine::JobInfo& job, const engine::DeviceInfo&, std::string_view stage,
                       std::chrono::nanoseconds duration) {
-  parts_->stage_duration.At({kSystem, stage}).Observe(Seconds(duration));
+  parts_->stage_duration.At({engine::ProofSystemName(job.system), stage}).Observe(Seconds(duration));
 }
 
 void Metrics::OnJobFinished(const engine::JobInfo&, const engine::DeviceInfo& device, const absl::Status&,
@@ -383,9 +388,10 @@ void Metrics::OnCircuit(const engine::Circuit& circuit) {
     engine::MutexLock lock(parts_->mu);
     parts_->circuits.insert(circuit.id);
   }
-  parts_->circuit_loaded.At({circuit.id, kSystem}).Set(circuit.state == engine::CircuitState::kReady ? 1 : 0);
+  const std::string_view system = engine::ProofSystemName(circuit.system);
+  parts_->circuit_loaded.At({circuit.id, system}).Set(circuit.state == engine::CircuitState::kReady ? 1 : 0);
   if (circuit.state == engine::CircuitState::kReady) {
-    parts_->circuit_load_seconds.At({circuit.id, kSystem}).Set(Seconds(circuit.load_duration));
+    parts_->circuit_load_seconds.At({circuit.id, system}).Set(Seconds(circuit.load_duration));
   }
 }
 

@@ -14,7 +14,7 @@
 #include "engine/backend/select.h"
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
-#include "engine/dispatch/groth16_runner.h"
+#include "engine/dispatch/device_runner.h"
 #include "engine/formats/file.h"
 #include "nlohmann/json.hpp"
 #include "server/build_info.h"
@@ -56,13 +56,13 @@ absl::StatusOr<Server::Runners> MakeRunners(const Config& config, Log& log) {
   log.Info("backends", {{"count", selection.backends.size()}, {"reason", selection.reason}});
   Server::Runners runners;
   for (auto& backend : selection.backends) {
-    runners.push_back(std::make_unique<engine::Groth16Runner>(std::move(backend)));
+    runners.push_back(std::make_unique<engine::DeviceRunner>(std::move(backend)));
   }
   if (config.cpu_takeover && runners.front()->info().backend != "cpu") {
     PROOFMILL_ASSIGN_OR_RETURN(
         engine::BackendSelection cpu,
         engine::MakeBackends("cpu", {.cpu_threads = static_cast<size_t>(config.threads)}));
-    runners.push_back(std::make_unique<engine::Groth16Runner>(std::move(cpu.backends.front())));
+    runners.push_back(std::make_unique<engine::DeviceRunner>(std::move(cpu.backends.front())));
   }
   return runners;
 }

@@ -34,12 +34,14 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "engine/base/cancellation.h"
+#include "engine/base/stage_sink.h"
 #include "kernels/curve/bn254.h"
 #include "kernels/field/limbs.h"
 
 namespace proofmill::engine {
 
 class ProvingKey;
+class WhirBackend;
 
 // The timed steps of a Groth16 proof. Steps overlap, so their times do not add up to the proof's.
 enum class Stage { kUpload, kGather, kNtt, kMsmA, kMsmB1, kMsmB2, kMsmC, kMsmH, kFinish, kSelfCheck };
@@ -47,14 +49,6 @@ inline constexpr size_t kStageCount = 10;
 
 // "upload", "gather", "ntt", "msm_a", ... as metrics and the API name them.
 std::string_view StageName(Stage stage);
-
-// Hears about stages as they end. Called on any thread of the backend, one call at a time, with no lock held
-// that a caller could know of; a stage that a backend does not have is not reported. Must not throw.
-class StageSink {
- public:
-  virtual ~StageSink() = default;
-  virtual void OnStage(Stage stage, std::chrono::nanoseconds duration) = 0;
-};
 
 // SA, SB1, SB2 and SC of groth16.md H5.
 struct WitnessSums {
@@ -98,7 +92,7 @@ struct DeviceUsage {
 struct KeyEvent {
   enum class Kind { kLoaded, kEvicted, kReloaded };
   Kind kind = Kind::kLoaded;
-  std::shared_ptr<const ProvingKey> key;
+  std::shared_ptr<const void> key;  // the ProvingKey, or the WhirConfig that stands in its place
   uint64_t bytes = 0;
   std::chrono::nanoseconds duration{0};  // of loading
   std::string plan;                      // in which form it is held, one line; empty when it went
@@ -143,6 +137,8 @@ class Groth16Backend {
   virtual std::vector<KeyEvent> TakeKeyEvents() { return {}; }
   // True once the device is lost: nothing will work on it again in this process.
   virtual bool lost() const { return false; }
+  // The side of the device that makes WHIR proofs, in the same memory; null where it makes none.
+  virtual WhirBackend* whir() { return nullptr; }
 
   // Makes `key` resident. REQUIRES: it passed the key audit.
   //   RESOURCE_EXHAUSTED  key and scratch do not fit; the message names the bytes wanted and there.

@@ -1,4 +1,5 @@
-// A circuit as the service holds it: a proving key under an id, with what is known about it.
+// A circuit as the service holds it: a proving key, or the parameters that stand in its place, under an id,
+// with what is known about it.
 //
 // A Circuit is an immutable snapshot. When a circuit changes its state the registry makes a new snapshot, so
 // whoever holds one (a job in the queue, an answer being written) sees one consistent circuit to the end.
@@ -16,8 +17,10 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "engine/dispatch/proof_system.h"
 #include "engine/formats/wtns.h"
 #include "engine/groth16/proving_key.h"
+#include "engine/whir/parameters.h"
 
 namespace proofmill::engine {
 
@@ -27,14 +30,18 @@ std::string_view CircuitStateName(CircuitState state);
 
 struct Circuit {
   std::string id;
+  ProofSystem system = ProofSystem::kGroth16;
   CircuitState state = CircuitState::kLoading;
 
   // Set when the state is kFailed: why.
   absl::Status failure;
 
-  // The rest is set once the key is loaded. `key` holds the verification key, the sizes and the audit.
+  // The rest is set once it is loaded. Of the first two the one that its system has: `key` holds the
+  // verification key, the sizes and the audit.
   std::shared_ptr<const ProvingKey> key;
-  // BLAKE2b-512 of the key file, 128 lower-case hexadecimal digits.
+  std::shared_ptr<const WhirConfig> whir;
+  // BLAKE2b-512 of the key file, or of WHIR parameters as text with all of them written out; 128 lower-case
+  // hexadecimal digits.
   std::string version;
   uint64_t key_bytes = 0;
   std::vector<std::string> warnings;
@@ -45,6 +52,11 @@ struct Circuit {
   std::shared_ptr<const Witness> canary;
   // The constraints, for naming one that a bad witness breaks; empty if there is no such file.
   std::string r1cs_path;
+
+  // What backends know it by: the address of `key` or `whir`.
+  const void* key_address() const {
+    return key != nullptr ? static_cast<const void*>(key.get()) : static_cast<const void*>(whir.get());
+  }
 };
 
 using CircuitPtr = std::shared_ptr<const Circuit>;

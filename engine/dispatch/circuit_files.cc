@@ -14,7 +14,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kKeySuffix = ".zkey";
+// What a circuit proves with: ID and the suffix, or in the folder ID.
+struct KeyFile {
+  ProofSystem system;
+  std::string_view suffix;
+  const char* name;
+};
+constexpr KeyFile kKeyFiles[] = {{ProofSystem::kGroth16, ".zkey", "circuit.zkey"},
+                                 {ProofSystem::kWhir, ".whir.json", "circuit.whir.json"}};
 constexpr std::string_view kCanarySuffix = ".canary.wtns";
 constexpr std::string_view kR1csSuffix = ".r1cs";
 
@@ -43,14 +50,16 @@ class Scanner {
       AddFolder(name);
       return;
     }
-    if (const std::string id = Stem(name, kKeySuffix); !id.empty()) {
-      AddKey(id, name, entry.path().string());
-      return;
+    for (const KeyFile& key : kKeyFiles) {
+      if (const std::string id = Stem(name, key.suffix); !id.empty()) {
+        AddKey(id, name, key, entry.path().string());
+        return;
+      }
     }
     // Those that belong to a key are found from the key; the JSON ones are the key loader's.
     const bool beside_a_key = !Stem(name, kCanarySuffix).empty() || !Stem(name, kR1csSuffix).empty() ||
                               !Stem(name, ".json").empty();
-    if (!beside_a_key) Ignore(name, "neither a folder nor a file ID.zkey");
+    if (!beside_a_key) Ignore(name, "neither a folder nor a file ID.zkey or ID.whir.json");
   }
 
   CircuitScan Finish() {
@@ -63,14 +72,16 @@ class Scanner {
  private:
   void AddFolder(const std::string& name) {
     const fs::path folder = directory_ / name;
-    if (!Exists(folder / "circuit.zkey")) {
-      Ignore(name, "a folder without circuit.zkey");
-      return;
+    bool found = false;
+    for (const KeyFile& key : kKeyFiles) {
+      if (!Exists(folder / key.name)) continue;
+      found = true;
+      AddKey(name, name, key, (folder / key.name).string());
     }
-    AddKey(name, name, (folder / "circuit.zkey").string());
+    if (!found) Ignore(name, "a folder without circuit.zkey or circuit.whir.json");
   }
 
-  void AddKey(const std::string& id, const std::string& name, std::string key_path) {
+  void AddKey(const std::string& id, const std::string& name, const KeyFile& key, std::string key_path) {
     if (!IsCircuitId(id)) {
       Ignore(name, "not a circuit id: 1 to 128 characters of [A-Za-z0-9._-], the first not a dot");
       return;
@@ -78,16 +89,21 @@ class Scanner {
     const auto [entry, is_new] = circuits_.try_emplace(id);
     CircuitFiles& files = entry->second;
     if (!is_new) {
-      files.problem = absl::FailedPreconditionError(
-          absl::StrCat("two keys: ", id, "/circuit.zkey and ", id, ".zkey; remove one"));
+      files.problem = absl::FailedPreconditionError(absl::StrCat(
+          "two keys: ", RelativeName(files.key_path), " and ", RelativeName(key_path), "; remove one"));
       return;
     }
     files.id = id;
+    files.system = key.system;
     files.key_path = std::move(key_path);
     const bool in_folder = name == id;
     const fs::path base = in_folder ? directory_ / id : directory_;
     files.canary_path = PathIfExists(base / (in_folder ? "canary.wtns" : absl::StrCat(id, ".canary.wtns")));
     files.r1cs_path = PathIfExists(base / (in_folder ? "circuit.r1cs" : absl::StrCat(id, ".r1cs")));
+  }
+
+  std::string RelativeName(const std::string& path) const {
+    return fs::path(path).lexically_relative(directory_).string();
   }
 
   void Ignore(const std::string& name, std::string why) { ignored_[name] = std::move(why); }

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "engine/dispatch/proof_system.h"
 
 namespace proofmill::engine {
 
@@ -15,7 +16,8 @@ struct CircuitFiles {
   std::string id;
   // Not OK: the files contradict each other (a key in both places), and the circuit cannot be loaded.
   absl::Status problem;
-  std::string key_path;
+  ProofSystem system = ProofSystem::kGroth16;
+  std::string key_path;     // of a .zkey, or of WHIR parameters
   std::string canary_path;  // empty: none
   std::string r1cs_path;    // empty: none
 };

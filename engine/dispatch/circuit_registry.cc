@@ -6,19 +6,15 @@
 
 #include <algorithm>
 #include <exception>
-#include <filesystem>
 #include <new>
 #include <utility>
 
-#include "absl/strings/cord.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include "engine/base/clock.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
 #include "engine/base/thread.h"
-#include "engine/formats/file.h"
+#include "engine/dispatch/circuit_reader.h"
 
 namespace proofmill::engine {
 namespace {
@@ -27,49 +23,6 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kRetryWhileLoading{1000};
 constexpr int kLoaderNiceness = 10;
-
-std::string ToHex(absl::Span<const uint8_t> bytes) {
-  return absl::BytesToHexString(absl::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
-}
-
-absl::StatusOr<std::shared_ptr<const Witness>> ReadCanary(const std::string& path, const ProvingKey& key) {
-  PROOFMILL_ASSIGN_OR_RETURN(auto file, RandomAccessFile::Open(path));
-  PROOFMILL_ASSIGN_OR_RETURN(Witness witness, ReadWtns(*file, key.n_vars()));
-  return std::make_shared<const Witness>(std::move(witness));
-}
-
-// Reads the key and what lies beside it into `circuit`.
-absl::Status Load(const CircuitFiles& files, const CircuitRegistry::Options& options, Circuit& circuit) {
-  PROOFMILL_RETURN_IF_ERROR(files.problem);
-  KeyOptions key_options;
-  key_options.allow_unsafe_setup = options.allow_unsafe_setup;
-  key_options.allow_insecure_test_keys = options.allow_insecure_test_keys;
-  key_options.state_dir = options.state_dir;
-  PROOFMILL_ASSIGN_OR_RETURN(circuit.key, LoadProvingKey(files.key_path, key_options));
-  circuit.version = ToHex(circuit.key->hash());
-  circuit.key_bytes = circuit.key->file_size();
-  circuit.warnings = circuit.key->warnings();
-  circuit.r1cs_path = files.r1cs_path;
-  if (!files.canary_path.empty()) {
-    PROOFMILL_ASSIGN_OR_RETURN(circuit.canary, ReadCanary(files.canary_path, *circuit.key));
-  }
-  return absl::OkStatus();
-}
-
-// Clients are told why a circuit failed, and where its files lie is none of their business.
-absl::Status WithoutFolder(const absl::Status& status, const std::string& folder) {
-  std::string message(status.message());
-  for (std::string prefix : {folder, std::filesystem::path(folder).lexically_normal().string()}) {
-    while (!prefix.empty() && prefix.back() == '/') prefix.pop_back();
-    if (prefix.empty()) continue;
-    prefix += '/';
-    message = absl::StrReplaceAll(message, {{prefix, ""}});
-  }
-  absl::Status out(status.code(), message);
-  status.ForEachPayload(
-      [&out](absl::string_view type, const absl::Cord& payload) { out.SetPayload(type, payload); });
-  return out;
-}
 
 }  // namespace
 
@@ -84,11 +37,7 @@ CircuitRegistry::~CircuitRegistry() { Stop(); }
 absl::Status CircuitRegistry::Start() {
   PROOFMILL_ASSIGN_OR_RETURN(CircuitScan scan, ScanCircuitDirectory(options_.directory));
   for (const IgnoredFile& file : scan.ignored) observer_.OnCircuitFileIgnored(file.name, file.why);
-  for (const CircuitFiles& files : scan.circuits) {
-    Circuit circuit;
-    circuit.id = files.id;
-    Publish(std::move(circuit));
-  }
+  for (const CircuitFiles& files : scan.circuits) Publish(NewCircuit(files));
   const size_t loaders = std::min(options_.loads_max, scan.circuits.size());
   {
     MutexLock lock(mu_);
@@ -127,13 +76,16 @@ void CircuitRegistry::LoadLoop() {
 }
 
 Circuit CircuitRegistry::LoadOne(const CircuitFiles& files) const {
-  Circuit circuit;
-  circuit.id = files.id;
+  Circuit circuit = NewCircuit(files);
+  KeyOptions key_options;
+  key_options.allow_unsafe_setup = options_.allow_unsafe_setup;
+  key_options.allow_insecure_test_keys = options_.allow_insecure_test_keys;
+  key_options.state_dir = options_.state_dir;
   const steady_clock::time_point start = steady_clock::now();
   steady_clock::time_point loaded = start;
   absl::Status status;
   try {
-    status = Load(files, options_, circuit);
+    status = ReadCircuit(files, key_options, circuit);
     loaded = steady_clock::now();
     if (status.ok()) status = installer_(circuit);
   } catch (const std::bad_alloc&) {
@@ -145,8 +97,7 @@ Circuit CircuitRegistry::LoadOne(const CircuitFiles& files) const {
   }
   if (!status.ok()) {
     // Nothing of a key that was refused is kept.
-    circuit = Circuit();
-    circuit.id = files.id;
+    circuit = NewCircuit(files);
     circuit.failure = WithoutFolder(status, options_.directory);
   }
   circuit.state = circuit.failure.ok() ? CircuitState::kReady : CircuitState::kFailed;

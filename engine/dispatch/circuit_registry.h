@@ -1,7 +1,8 @@
 // The circuits of a directory: finds them, loads each once, and says what state each is in.
 //
 // The directory holds, for each circuit ID,
-//   ID/circuit.zkey  or  ID.zkey          the proving key
+//   ID/circuit.zkey  or  ID.zkey          the proving key of Groth16, or
+//   ID/circuit.whir.json  or  ID.whir.json  the parameters of WHIR (whir/files.h), which take its place
 //   ID/canary.wtns   or  ID.canary.wtns   optional: a witness that satisfies it, proved before it is ready
 //   ID/circuit.r1cs  or  ID.r1cs          optional: its constraints, to name one that a bad witness breaks
 //   ID/verification_key.json              optional: compared with the key (groth16/proving_key.h)

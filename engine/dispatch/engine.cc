@@ -11,7 +11,6 @@
 #include "engine/dispatch/dispatcher.h"
 #include "engine/dispatch/job.h"
 #include "engine/dispatch/worker.h"
-#include "engine/groth16/prover.h"
 
 namespace proofmill::engine {
 namespace {
@@ -248,6 +247,7 @@ absl::StatusOr<Reservation> Engine::Reserve(const ReserveRequest& request) {
     return WithReason(absl::UnavailableError("no device can prove now"), ErrorReason::kNoDevice);
   }
   const JobInfo info{.circuit = circuit->id,
+                     .system = circuit->system,
                      .tenant = request.tenant,
                      .request_id = request.request_id,
                      .priority = request.priority};
@@ -277,10 +277,11 @@ absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest request, Pro
                                                 " bytes; at most ", kRequestIdBytesMax, " are allowed")),
         ErrorReason::kRequestInvalid);
   }
-  const absl::Span<const kernels::U256> witness(request.witness.values.data(), request.witness.values.size());
-  PROOFMILL_RETURN_IF_ERROR(CheckWitness(*circuit->key, witness));
+  PROOFMILL_RETURN_IF_ERROR(CheckInput(*circuit, request.witness));
   std::optional<RequestDigest> digest;
-  if (!request.request_id.empty()) digest = parts.dispatcher->request_ids().Digest(*circuit, witness);
+  if (!request.request_id.empty()) {
+    digest = parts.dispatcher->request_ids().Digest(*circuit, request.witness);
+  }
 
   const Clock::time_point deadline = parts.CutDeadline(request.deadline);
   const TenantPolicy policy = parts.PolicyOf(request.tenant);

@@ -1,9 +1,9 @@
-// Runs Groth16 jobs on one backend: proves, and finds out whose fault it is when a proof does not verify.
+// Groth16 on one backend: proves, and finds out whose fault it is when a proof does not verify.
 //
 // A proof that fails its own check is never handed out. The canary rule (groth16/blame.h) then decides: a
 // witness that does not satisfy its circuit is the client's error; anything else is a fault of the device.
 //
-// Thread safety: as JobRunner.
+// Thread safety: as ProofRunner.
 
 #ifndef PROOFMILL_ENGINE_DISPATCH_GROTH16_RUNNER_H_
 #define PROOFMILL_ENGINE_DISPATCH_GROTH16_RUNNER_H_
@@ -11,20 +11,22 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "engine/backend/backend.h"
 #include "engine/base/mutex.h"
 #include "engine/dispatch/circuit.h"
 #include "engine/dispatch/job_runner.h"
+#include "engine/dispatch/proof_data.h"
+#include "engine/dispatch/proof_runner.h"
 #include "engine/formats/r1cs.h"
+#include "kernels/field/limbs.h"
 
 namespace proofmill::engine {
 
-class Groth16Runner final : public JobRunner {
+class Groth16Runner final : public ProofRunner {
  public:
   struct Options {
     // Constraint systems are read when a witness has to be blamed, and the last one is kept. Larger files are
@@ -32,48 +34,32 @@ class Groth16Runner final : public JobRunner {
     uint64_t r1cs_bytes_max = uint64_t{256} << 20;
   };
 
-  Groth16Runner(std::unique_ptr<Groth16Backend> backend, Options options);
-  explicit Groth16Runner(std::unique_ptr<Groth16Backend> backend)
-      : Groth16Runner(std::move(backend), Options()) {}
+  // `backend` outlives the runner.
+  Groth16Runner(Groth16Backend& backend, const Options& options) : backend_(backend), options_(options) {}
 
-  DeviceInfo info() const override;
   absl::Status Install(const Circuit& circuit) override;
   void Remove(const Circuit& circuit) override;
-  RunOutcome Run(const Circuit& circuit, absl::Span<const kernels::U256> witness,
-                 const RunContext& context) override;
-  size_t jobs_in_flight() const override { return backend_->proofs_in_flight(); }
-  std::vector<DeviceMemory> Memory() const override;
-  DeviceCounts Counts() const override;
-  std::vector<CircuitKeyChange> TakeKeyChanges() override;
+  RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) override;
+  uint64_t resident_bytes() const override;
 
  private:
-  absl::Status MakeResident(const Circuit& circuit);
   std::shared_ptr<ResidentKey> Find(const Circuit& circuit) const;
   absl::Status ProveCanary(const Circuit& circuit, ResidentKey& key);
   RunOutcome ApplyCanaryRule(const Circuit& circuit, ResidentKey& key,
                              absl::Span<const kernels::U256> witness, const RunContext& context);
-  // The outcome of a job that ended with `status`; a fault if that is the device's.
-  RunOutcome Failed(absl::Status status) const;
   // The constraints of `circuit`, or null when there are none that can be used.
   std::shared_ptr<const R1cs> ConstraintsOf(const Circuit& circuit);
 
-  const std::unique_ptr<Groth16Backend> backend_;
+  Groth16Backend& backend_;
   const Options options_;
 
   mutable Mutex mu_;
-  // By key, not by id: a circuit that is loaded anew under its id is another one.
   absl::flat_hash_map<const ProvingKey*, std::shared_ptr<ResidentKey>> resident_ ABSL_GUARDED_BY(mu_);
-  // The circuits of these, and of those being installed.
-  absl::flat_hash_map<const ProvingKey*, std::string> names_ ABSL_GUARDED_BY(mu_);
 
   Mutex constraints_mu_;  // held while they are read
   std::string constraints_version_ ABSL_GUARDED_BY(constraints_mu_);
   std::shared_ptr<const R1cs> constraints_ ABSL_GUARDED_BY(constraints_mu_);
 };
-
-// One runner for each backend.
-std::vector<std::unique_ptr<JobRunner>> MakeGroth16Runners(
-    std::vector<std::unique_ptr<Groth16Backend>> backends);
 
 }  // namespace proofmill::engine
 

@@ -11,6 +11,7 @@ Job::Job(Params params) : params_(std::move(params)) {}
 
 JobInfo Job::info() const {
   return {.circuit = circuit().id,
+          .system = circuit().system,
           .tenant = params_.tenant,
           .request_id = params_.request_id,
           .priority = params_.priority};
@@ -90,7 +91,7 @@ absl::Status Job::Reserve(Admission& admission) {
   const TenantLimits tenant{.name = params_.tenant,
                             .jobs_max = params_.tenant_jobs_max,
                             .witness_bytes_max = params_.tenant_witness_bytes_max};
-  const uint64_t witness_bytes = params_.witness.values.size_bytes();
+  const uint64_t witness_bytes = InputBytes(params_.witness);
   if (params_.reservation.witness_bytes() >= witness_bytes) {
     return admission.AddJobSlot(params_.reservation, tenant);
   }
@@ -101,7 +102,7 @@ absl::Status Job::Reserve(Admission& admission) {
 
 void Job::DropWitness() {
   MutexLock lock(holdings_mu_);
-  params_.witness = Witness();
+  params_.witness = ProofInput();
   params_.reservation.Release();
 }
 

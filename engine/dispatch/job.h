@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/types/span.h"
 #include "engine/base/cancellation.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
@@ -25,7 +24,6 @@
 #include "engine/dispatch/observer.h"
 #include "engine/dispatch/prove_types.h"
 #include "engine/dispatch/ticket.h"
-#include "kernels/field/limbs.h"
 
 namespace proofmill::engine {
 
@@ -33,7 +31,7 @@ class Job {
  public:
   struct Params {
     CircuitPtr circuit;
-    Witness witness;
+    ProofInput witness;
     Reservation reservation;
     Priority priority = Priority::kNormal;
     std::string tenant;
@@ -82,9 +80,7 @@ class Job {
   // The state and the last stage; jobs_ahead is left to the queue.
   Progress progress() const;
 
-  absl::Span<const kernels::U256> witness() const {
-    return {params_.witness.values.data(), params_.witness.values.size()};
-  }
+  const ProofInput& witness() const { return params_.witness; }
   // Takes the room that the job did not bring along: all of it, if what it brought is too small for its
   // witness. Errors as Admission::Reserve().
   absl::Status Reserve(Admission& admission);

@@ -1,6 +1,6 @@
 // The seam between a worker and what it drives: one device that can hold circuits and run jobs.
 //
-// groth16_runner.h puts it over a Groth16Backend; tests put programmable delays and failures behind it.
+// device_runner.h puts it over a backend; tests put programmable delays and failures behind it.
 //
 // Thread safety: Run() is called by as many threads at a time as jobs_in_flight() says; Install() and
 // Remove() may be called by any other thread meanwhile, for other circuits; the rest at any time.
@@ -16,14 +16,11 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/types/span.h"
-#include "engine/backend/backend.h"
 #include "engine/base/cancellation.h"
+#include "engine/base/stage_sink.h"
 #include "engine/dispatch/circuit.h"
 #include "engine/dispatch/observer.h"
-#include "engine/groth16/types.h"
-#include "kernels/field/bn254_fr.h"
-#include "kernels/field/limbs.h"
+#include "engine/dispatch/proof_data.h"
 
 namespace proofmill::engine {
 
@@ -41,10 +38,9 @@ struct DeviceFault {
 };
 
 struct RunOutcome {
-  // OK: the proof and the public signals are set, and the proof has been verified.
+  // OK: the output is set, and its proof has been verified.
   absl::Status status;
-  Groth16Proof proof;
-  std::vector<kernels::Fr> public_signals;
+  ProofOutput output;
   // Set when a proof did not verify: who is to blame.
   std::optional<BlameVerdict> verdict;
   // Set when the device is to blame for `status`: the job may be run on another one.
@@ -74,7 +70,8 @@ class JobRunner {
   // Jobs that the device works on at a time. Does not change.
   virtual size_t jobs_in_flight() const { return 1; }
 
-  // Makes the circuit's key resident and proves its canary once, if it has one. REQUIRES: circuit.key is set.
+  // Makes the circuit's key resident and proves its canary once, if it has one. REQUIRES: the circuit is
+  // loaded.
   //   RESOURCE_EXHAUSTED                       the device has no room for the key.
   //   FAILED_PRECONDITION WITNESS_UNSATISFIED  the canary cannot be proved: canary, key or device is bad.
   //   otherwise                                the device failed.
@@ -84,8 +81,7 @@ class JobRunner {
   virtual void Remove(const Circuit& circuit) = 0;
 
   // Runs one job of an installed circuit. May throw what libraries throw (std::bad_alloc).
-  virtual RunOutcome Run(const Circuit& circuit, absl::Span<const kernels::U256> witness,
-                         const RunContext& context) = 0;
+  virtual RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) = 0;
 
   // What is in use now.
   virtual std::vector<DeviceMemory> Memory() const = 0;

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "engine/dispatch/circuit.h"
+#include "engine/dispatch/proof_system.h"
 #include "engine/dispatch/prove_types.h"
 
 namespace proofmill::engine {
@@ -40,6 +41,7 @@ std::string_view BlameVerdictName(BlameVerdict verdict);
 
 struct JobInfo {
   std::string_view circuit;
+  ProofSystem system = ProofSystem::kGroth16;
   std::string_view tenant;
   std::string_view request_id;
   Priority priority;

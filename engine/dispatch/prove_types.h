@@ -1,7 +1,7 @@
 // What goes into the engine and what comes out of it: requests, results and the places in between.
 //
-// Plain values, no behaviour. A ProveRequest is move only, because it owns a witness; the witness is wiped
-// when it goes (formats/wtns.h).
+// Plain values, no behaviour. A ProveRequest is move only, because it owns a witness, as the secret input of
+// any proof system is called here; the witness is wiped when it goes (proof_data.h).
 
 #ifndef PROOFMILL_ENGINE_DISPATCH_PROVE_TYPES_H_
 #define PROOFMILL_ENGINE_DISPATCH_PROVE_TYPES_H_
@@ -19,9 +19,7 @@
 #include "absl/time/time.h"
 #include "engine/base/clock.h"
 #include "engine/dispatch/admission.h"
-#include "engine/formats/wtns.h"
-#include "engine/groth16/types.h"
-#include "kernels/field/bn254_fr.h"
+#include "engine/dispatch/proof_data.h"
 
 namespace proofmill::engine {
 
@@ -36,7 +34,7 @@ struct ProveRequest {
   std::string circuit;
   // If not empty, the version that the circuit must have: 128 lower-case hexadecimal digits.
   std::string version;
-  Witness witness;
+  ProofInput witness;
   Priority priority = Priority::kNormal;
   // Nothing is worth more than this wait; cut to the engine's maximum. Without one, the engine's default
   // counts.
@@ -57,8 +55,7 @@ struct StageTime {
 
 // A proof with what belongs to it. It has been verified.
 struct ProveResult {
-  Groth16Proof proof;
-  std::vector<kernels::Fr> public_signals;
+  ProofOutput output;
   std::string circuit;
   std::string version;
   std::vector<StageTime> stages;

@@ -8,6 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/secure_memory.h"
 
@@ -16,8 +17,8 @@ namespace {
 
 size_t BytesOf(const absl::StatusOr<ProveResult>& result) {
   if (!result.ok()) return sizeof(ProveResult) + result.status().message().size();
-  return sizeof(ProveResult) + result->public_signals.size() * sizeof(kernels::Fr) +
-         result->stages.size() * sizeof(StageTime) + result->circuit.size() + result->version.size();
+  return sizeof(ProveResult) + OutputBytes(result->output) + result->stages.size() * sizeof(StageTime) +
+         result->circuit.size() + result->version.size();
 }
 
 // Null for want of memory.
@@ -37,7 +38,7 @@ RequestIds::RequestIds(Options options, Clock& clock) : options_(options), clock
   FillRandom(digest_key_.data(), digest_key_.size()).IgnoreError();
 }
 
-RequestDigest RequestIds::Digest(const Circuit& circuit, absl::Span<const kernels::U256> witness) const {
+RequestDigest RequestIds::Digest(const Circuit& circuit, const ProofInput& witness) const {
   EVP_MAC* const mac = Poly1305();
   if (mac == nullptr) throw std::bad_alloc();
   // The end of the computation wipes what the context holds of the witness.
@@ -49,13 +50,13 @@ RequestDigest RequestIds::Digest(const Circuit& circuit, absl::Span<const kernel
   };
   size_t size = 0;
   // Ids hold no zero byte, so that it separates the parts.
-  const bool ok = context != nullptr &&
-                  EVP_MAC_init(context.get(), digest_key_.data(), digest_key_.size(), nullptr) == 1 &&
-                  add(circuit.id.data(), circuit.id.size() + 1) &&
-                  add(circuit.version.data(), circuit.version.size() + 1) &&
-                  add(witness.data(), witness.size() * sizeof(kernels::U256)) &&
-                  EVP_MAC_final(context.get(), digest.data(), &size, digest.size()) == 1 &&
-                  size == digest.size();
+  bool ok = context != nullptr &&
+            EVP_MAC_init(context.get(), digest_key_.data(), digest_key_.size(), nullptr) == 1 &&
+            add(circuit.id.data(), circuit.id.size() + 1) &&
+            add(circuit.version.data(), circuit.version.size() + 1);
+  for (const absl::Span<const uint8_t> piece : InputContent(witness))
+    ok = ok && add(piece.data(), piece.size());
+  ok = ok && EVP_MAC_final(context.get(), digest.data(), &size, digest.size()) == 1 && size == digest.size();
   // Cannot fail but for want of memory. Two contents must never share a digest, so there is no going on.
   if (!ok) throw std::bad_alloc();
   return digest;

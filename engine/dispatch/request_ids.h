@@ -26,13 +26,11 @@
 #include "absl/hash/hash.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
-#include "absl/types/span.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 #include "engine/dispatch/circuit.h"
 #include "engine/dispatch/job.h"
 #include "engine/dispatch/prove_types.h"
-#include "kernels/field/limbs.h"
 
 namespace proofmill::engine {
 
@@ -50,7 +48,7 @@ class RequestIds {
   RequestIds& operator=(const RequestIds&) = delete;
 
   // The tag of the content under this process's key.
-  RequestDigest Digest(const Circuit& circuit, absl::Span<const kernels::U256> witness) const;
+  RequestDigest Digest(const Circuit& circuit, const ProofInput& witness) const;
 
   // What an id stands for: one of the two is set.
   struct Known {

@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <new>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,12 +19,10 @@ namespace {
 class StageRecorder final : public StageSink {
  public:
   StageRecorder(Job& job, const DeviceInfo& device, Dispatcher& dispatcher, Observer& observer)
-      : job_(job), device_(device), dispatcher_(dispatcher), observer_(observer) {
-    times_.reserve(kStageCount);
-  }
+      : job_(job), device_(device), dispatcher_(dispatcher), observer_(observer) {}
 
-  void OnStage(Stage stage, std::chrono::nanoseconds duration) override {
-    std::string name(StageName(stage));
+  void OnStage(std::string_view stage, std::chrono::nanoseconds duration) override {
+    std::string name(stage);
     observer_.OnStage(job_.info(), device_, name, duration);
     job_.ReportStage(name);
     dispatcher_.ReportProgress(job_);
@@ -177,8 +176,7 @@ absl::StatusOr<ProveResult> Worker::MakeResult(const Job& job, RunOutcome outcom
                                                std::vector<StageTime> stages,
                                                std::chrono::nanoseconds queue_wait) const {
   if (!outcome.status.ok()) return std::move(outcome.status);
-  return ProveResult{.proof = outcome.proof,
-                     .public_signals = std::move(outcome.public_signals),
+  return ProveResult{.output = std::move(outcome.output),
                      .circuit = job.circuit().id,
                      .version = job.circuit().version,
                      .stages = std::move(stages),

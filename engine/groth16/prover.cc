@@ -88,7 +88,7 @@ template <typename F>
 auto TimeStage(StageSink* sink, Stage stage, F&& body) {
   const auto start = std::chrono::steady_clock::now();
   auto result = body();
-  if (sink != nullptr) sink->OnStage(stage, std::chrono::steady_clock::now() - start);
+  if (sink != nullptr) sink->OnStage(StageName(stage), std::chrono::steady_clock::now() - start);
   return result;
 }
 

@@ -12,6 +12,13 @@ BufferPool::Buffer::~Buffer() {
   pool_.Give(std::move(words_));
 }
 
+size_t BufferPool::size_bytes() const {
+  const MutexLock lock(mu_);
+  size_t bytes = 0;
+  for (const HostBuffer<uint32_t>& words : free_) bytes += words.size_bytes();
+  return bytes;
+}
+
 HostBuffer<uint32_t> BufferPool::Take(size_t words) {
   {
     const MutexLock lock(mu_);

@@ -39,6 +39,8 @@ class BufferPool {
   };
 
   BufferPool() = default;
+  // Of the arrays that no buffer has now.
+  size_t size_bytes() const;
   BufferPool(const BufferPool&) = delete;
   BufferPool& operator=(const BufferPool&) = delete;
 
@@ -47,7 +49,7 @@ class BufferPool {
   HostBuffer<uint32_t> Take(size_t words);
   void Give(HostBuffer<uint32_t> words);
 
-  Mutex mu_;
+  mutable Mutex mu_;
   std::vector<HostBuffer<uint32_t>> free_ ABSL_GUARDED_BY(mu_);
 };
 

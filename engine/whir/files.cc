@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
-#include "engine/formats/file.h"
 #include "engine/formats/json_text.h"
 #include "engine/whir/json_values.h"
 
@@ -18,6 +18,7 @@ using kernels::BabyBear;
 using nlohmann::json;
 
 constexpr size_t kStatementBytesMax = size_t{256} << 20;
+constexpr size_t kParametersBytesMax = size_t{64} << 10;
 
 json ParametersToJson(const WhirParameters& p) {
   json folding = {{"constant", p.folding.first}};
@@ -64,7 +65,33 @@ WhirStatement StatementFrom(const json& file) {
   return out;
 }
 
+// The strict profile is the only one that is offered, so it need not be named.
+void TakeProfile(json& parameters) {
+  const auto found = parameters.find("profile");
+  if (found == parameters.end()) return;
+  if (*found != "strict") {
+    ThrowJsonError(
+        "profile: expected strict, got another (pin is for comparison with whir-p3 only: it binds no "
+        "claims)");
+  }
+  parameters.erase(found);
+}
+
 }  // namespace
+
+absl::StatusOr<WhirParameters> ParseWhirParameters(std::string_view text) {
+  PROOFMILL_ASSIGN_OR_RETURN(json file, ParseJsonText("parameters", text, kParametersBytesMax));
+  try {
+    TakeProfile(file);
+    return ParametersWithDefaults(file, 1);
+  } catch (const json::exception& error) {
+    return absl::InvalidArgumentError(absl::StrCat("parameters: ", error.what()));
+  }
+}
+
+std::string WhirParametersToJson(const WhirParameters& parameters) {
+  return ParametersToJson(parameters).dump();
+}
 
 absl::StatusOr<WhirStatement> ParseWhirStatement(std::string_view text) {
   PROOFMILL_ASSIGN_OR_RETURN(const json file, ParseJsonText("statement", text, kStatementBytesMax));
@@ -86,22 +113,27 @@ std::string WhirStatementToJson(const WhirStatement& statement) {
   return out.dump() + "\n";
 }
 
-absl::StatusOr<SecretBuffer<BabyBear>> ReadWhirPolynomial(const std::string& path, uint32_t num_variables) {
+absl::StatusOr<SecretBuffer<BabyBear>> ReadWhirPolynomial(const ByteSource& source, uint32_t num_variables) {
   static_assert(sizeof(BabyBear) == 4 && std::endian::native == std::endian::little);
-  PROOFMILL_ASSIGN_OR_RETURN(const auto file, RandomAccessFile::Open(path));
   const uint64_t count = uint64_t{1} << num_variables;
-  if (file->size() != 4 * count) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": polynomial: expected ", 4 * count, " bytes (2^",
-                                                   num_variables, " words), got ", file->size()));
+  const auto invalid = [&](ErrorReason reason, const std::string& what) {
+    return WithReason(absl::InvalidArgumentError(absl::StrCat(source.name(), ": polynomial: ", what)),
+                      reason);
+  };
+  if (source.size() != 4 * count) {
+    return invalid(ErrorReason::kWitnessLength, absl::StrCat("expected ", 4 * count, " bytes (2^",
+                                                             num_variables, " words), got ", source.size()));
   }
   SecretBuffer<BabyBear> values(count);
   PROOFMILL_RETURN_IF_ERROR(
-      file->ReadAt(0, {reinterpret_cast<uint8_t*>(values.data()), values.size_bytes()}));
-  PROOFMILL_RETURN_IF_ERROR(file->CheckUnchanged());
+      source.ReadAt(0, {reinterpret_cast<uint8_t*>(values.data()), values.size_bytes()}));
+  PROOFMILL_RETURN_IF_ERROR(source.CheckUnchanged());
   for (uint64_t i = 0; i < count; ++i) {
     const uint32_t word = values[i].montgomery();  // as it was read
     if (!BabyBear::IsCanonical(word)) {
-      return absl::InvalidArgumentError(absl::StrCat(path, ": polynomial: word ", i, " is no field element"));
+      return invalid(
+          ErrorReason::kWitnessNotCanonical,
+          absl::StrCat("expected words below ", kernels::kBabyBearP, ", got a larger one at index ", i));
     }
     values[i] = BabyBear::FromCanonical(word);
   }

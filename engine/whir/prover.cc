@@ -4,6 +4,8 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -113,6 +115,14 @@ class Run {
   }
 
   absl::Status Round(size_t i) {
+    const auto begin = std::chrono::steady_clock::now();
+    PROOFMILL_RETURN_IF_ERROR(RunRound(i));
+    if (options_.stages != nullptr)
+      options_.stages->OnStage(WhirRoundStage(i), std::chrono::steady_clock::now() - begin);
+    return absl::OkStatus();
+  }
+
+  absl::Status RunRound(size_t i) {
     const WhirRound& round = config_.rounds[i];
     WhirRoundProof& proof = proof_.rounds.emplace_back();
     PROOFMILL_RETURN_IF_ERROR(CheckCancelled());
@@ -274,6 +284,18 @@ class Run {
   std::unique_ptr<Commitment> next_;
 };
 
+// The sums over all rounds.
+void ReportStages(const WhirTimes& times, StageSink& sink) {
+  const auto report = [&](std::string_view stage, double seconds) {
+    sink.OnStage(
+        stage, std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds)));
+  };
+  report("commit", times.encode + times.hash + times.evaluate);
+  report("sumcheck", times.weights + times.sumcheck);
+  report("pow", times.pow);
+  report("open", times.open);
+}
+
 uint32_t LogHeightMax(const WhirConfig& config) {
   uint32_t out = config.log_height(0);
   for (size_t i = 1; i <= config.rounds.size(); ++i) out = std::max(out, config.log_height(i));
@@ -317,11 +339,20 @@ absl::StatusOr<WhirProof> WhirProver::Prove(absl::Span<const BabyBear> polynomia
     }
   }
   if (options.times != nullptr) *options.times = times;
+  if (options.stages != nullptr && proof.ok()) ReportStages(times, *options.stages);
   return proof;
 }
 
+WhirElements EvaluateWhir(absl::Span<const BabyBear> polynomial, const WhirElements& point, uint32_t degree) {
+  return degree == 4 ? EvaluateAt<4>(polynomial, point) : EvaluateAt<5>(polynomial, point);
+}
+
+std::string WhirRoundStage(size_t round) { return absl::StrCat("round_", round); }
+
+size_t WhirProver::memory_bytes() const { return ntt_.size_bytes() + pool_.size_bytes(); }
+
 WhirElements WhirProver::Evaluate(absl::Span<const BabyBear> polynomial, const WhirElements& point) const {
-  return config_.degree() == 4 ? EvaluateAt<4>(polynomial, point) : EvaluateAt<5>(polynomial, point);
+  return EvaluateWhir(polynomial, point, config_.degree());
 }
 
 absl::StatusOr<std::vector<uint8_t>> ProveWhirBytes(const WhirProver& prover,

@@ -11,6 +11,7 @@
 #ifndef PROOFMILL_ENGINE_WHIR_PROVER_H_
 #define PROOFMILL_ENGINE_WHIR_PROVER_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -25,6 +26,11 @@
 #include "kernels/cpu/babybear_ntt.h"
 
 namespace proofmill::engine {
+
+// The value at `point`, an element of degree 4 or 5, of the multilinear polynomial with these values. Uses
+// all threads of the current arena. REQUIRES: polynomial and point have the right lengths.
+WhirElements EvaluateWhir(absl::Span<const kernels::BabyBear> polynomial, const WhirElements& point,
+                          uint32_t degree);
 
 class WhirProver {
  public:
@@ -48,6 +54,9 @@ class WhirProver {
   // The polynomial's value at `point`, an element. REQUIRES: the polynomial and the point have the right
   // lengths.
   WhirElements Evaluate(absl::Span<const kernels::BabyBear> polynomial, const WhirElements& point) const;
+
+  // What is held between proofs: tables, and the memory of proofs made so far.
+  size_t memory_bytes() const;
 
  private:
   const WhirConfig config_;

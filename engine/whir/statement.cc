@@ -14,7 +14,8 @@ void AppendCanonical(const WhirElements& elements, std::vector<uint32_t>& out) {
 
 }  // namespace
 
-std::string WhirClaimsError(const WhirConfig& config, absl::Span<const WhirClaim> claims) {
+std::string WhirClaimsError(const WhirConfig& config, absl::Span<const WhirClaim> claims,
+                            bool values_required) {
   const WhirParameters& p = config.parameters;
   // The pin's parameters do not know the number of claims.
   if (p.profile == WhirProfile::kStrict && claims.size() != p.num_claims) {
@@ -22,7 +23,9 @@ std::string WhirClaimsError(const WhirConfig& config, absl::Span<const WhirClaim
   }
   const size_t coordinates = size_t{p.num_variables} * config.degree();
   for (size_t i = 0; i < claims.size(); ++i) {
-    if (claims[i].point.size() != coordinates || claims[i].value.size() != config.degree()) {
+    const bool has_value =
+        claims[i].value.size() == config.degree() || (claims[i].value.empty() && !values_required);
+    if (claims[i].point.size() != coordinates || !has_value) {
       return absl::StrCat("claim ", i, ": expected a point of ", p.num_variables, " and a value of ",
                           config.degree(), " coefficients, got ", claims[i].point.size(), " and ",
                           claims[i].value.size(), " words");

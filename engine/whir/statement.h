@@ -16,8 +16,10 @@
 
 namespace proofmill::engine {
 
-// What is wrong with the number or the shape of the claims; empty if nothing is.
-std::string WhirClaimsError(const WhirConfig& config, absl::Span<const WhirClaim> claims);
+// What is wrong with the number or the shape of the claims; empty if nothing is. A value that is missing is
+// wrong only if values are required.
+std::string WhirClaimsError(const WhirConfig& config, absl::Span<const WhirClaim> claims,
+                            bool values_required = true);
 
 // The elements of the strict profile's binding, canonical. REQUIRES: WhirClaimsError() is empty.
 std::vector<uint32_t> WhirBinding(const WhirParameters& parameters, absl::Span<const WhirClaim> claims);

@@ -39,6 +39,9 @@ class BabyBearNtt {
   // log2_length - log2_columns <= log2_height <= log2_height_max.
   void Encode(const Input& in, uint32_t log2_columns, uint32_t log2_height, uint32_t* out) const;
 
+  // Of the tables.
+  size_t size_bytes() const { return (blocks_.size() + tails_.size()) * sizeof(uint32_t); }
+
  private:
   // Transforms block `block` of 2^log2_size words at `data`.
   void TransformBlock(uint32_t* data, uint32_t log2_size, size_t block) const;

@@ -7,9 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
-#include "engine/formats/snarkjs_json.h"
 #include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/proof_api.h"
 #include "server/rpc/rpc_status.h"
 
 namespace proofmill::server {
@@ -28,15 +28,6 @@ v1::Circuit::State ToProto(engine::CircuitState state) {
       return v1::Circuit::STATE_FAILED;
   }
   return v1::Circuit::STATE_UNSPECIFIED;
-}
-
-void FillSizes(const engine::Circuit& circuit, v1::Groth16Sizes& out) {
-  const engine::ProvingKey& key = *circuit.key;
-  out.set_wires(key.n_vars());
-  out.set_public_signals(key.n_public());
-  out.set_domain(key.domain_size());
-  out.set_coefficients(key.a_matrix().entries() + key.b_matrix().entries());
-  out.set_key_bytes(circuit.key_bytes);
 }
 
 }  // namespace
@@ -85,7 +76,8 @@ absl::Status CircuitService::List(const v1::ListCircuitsRequest& request,
   return absl::OkStatus();
 }
 
-absl::Status CircuitService::Get(const v1::GetCircuitRequest& request, v1::GetCircuitResponse& response) {
+absl::Status CircuitService::Get(const v1::GetCircuitRequest& request,
+                                 v1::GetCircuitResponse& response) const {
   PROOFMILL_RETURN_IF_ERROR(CheckCircuitId(request.id()));
   const engine::CircuitPtr circuit = services_.engine.circuits().Find(request.id());
   if (circuit == nullptr) {
@@ -94,15 +86,15 @@ absl::Status CircuitService::Get(const v1::GetCircuitRequest& request, v1::GetCi
   }
   Fill(*circuit, *response.mutable_circuit());
   if (circuit->state == engine::CircuitState::kReady) {
-    FillVerificationKey(circuit->key->vk(), *response.mutable_circuit()->mutable_verification_key());
-    response.mutable_circuit()->set_verification_key_json(VerificationKeyJson(*circuit));
+    ApiOf(circuit->system).FillVerificationKey(*circuit, *response.mutable_circuit());
   }
   return absl::OkStatus();
 }
 
 void CircuitService::Fill(const engine::Circuit& circuit, v1::Circuit& out) const {
   out.set_id(circuit.id);
-  out.set_proof_system(v1::PROOF_SYSTEM_GROTH16_BN254);
+  const ProofApi& api = ApiOf(circuit.system);
+  out.set_proof_system(api.system());
   out.set_state(ToProto(circuit.state));
   if (circuit.state == engine::CircuitState::kFailed) out.set_failure(std::string(circuit.failure.message()));
   for (const std::string& warning : circuit.warnings) out.add_warnings(warning);
@@ -114,22 +106,10 @@ void CircuitService::Fill(const engine::Circuit& circuit, v1::Circuit& out) cons
   *out.mutable_limits()->mutable_deadline_max() = server::ToProto(services_.limits.deadline_max);
   if (circuit.state != engine::CircuitState::kReady) return;
   out.set_version(circuit.version);
-  FillSizes(circuit, *out.mutable_groth16_sizes());
-  out.mutable_limits()->set_witness_bytes(WitnessBytes(circuit.key->n_vars()));
-  out.mutable_limits()->set_witness_bytes_max(WitnessBytesMax(circuit.key->n_vars()));
-  out.set_insecure_test_setup(circuit.key->audit().insecure_test_setup);
-}
-
-std::string CircuitService::VerificationKeyJson(const engine::Circuit& circuit) {
-  {
-    engine::MutexLock lock(mu_);
-    const auto found = key_json_.find(circuit.version);
-    if (found != key_json_.end()) return found->second;
-  }
-  // Two callers may both make it; the result is the same.
-  std::string json = engine::VerificationKeyToJson(circuit.key->vk());
-  engine::MutexLock lock(mu_);
-  return key_json_.emplace(circuit.version, std::move(json)).first->second;
+  api.FillCircuit(circuit, out);
+  const InputSizes sizes = api.Sizes(circuit);
+  out.mutable_limits()->set_witness_bytes(sizes.usual);
+  out.mutable_limits()->set_witness_bytes_max(sizes.most);
 }
 
 }  // namespace proofmill::server

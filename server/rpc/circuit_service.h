@@ -5,11 +5,9 @@
 #ifndef PROOFMILL_SERVER_RPC_CIRCUIT_SERVICE_H_
 #define PROOFMILL_SERVER_RPC_CIRCUIT_SERVICE_H_
 
-#include <map>
 #include <string>
 
 #include "absl/status/status.h"
-#include "engine/base/mutex.h"
 #include "engine/dispatch/circuit.h"
 #include "proofmill/v1/circuits.grpc.pb.h"
 #include "server/rpc/service_context.h"
@@ -30,17 +28,12 @@ class CircuitService final : public v1::CircuitService::CallbackService {
 
  private:
   absl::Status List(const v1::ListCircuitsRequest& request, v1::ListCircuitsResponse& response) const;
-  absl::Status Get(const v1::GetCircuitRequest& request, v1::GetCircuitResponse& response);
+  absl::Status Get(const v1::GetCircuitRequest& request, v1::GetCircuitResponse& response) const;
   // All but the verification key.
   void Fill(const engine::Circuit& circuit, v1::Circuit& out) const;
-  // The verification key as snarkjs's JSON holds a pairing, which takes milliseconds: made once for each
-  // version.
-  std::string VerificationKeyJson(const engine::Circuit& circuit);
 
   ServiceContext& services_;
   const Listener listener_;
-  engine::Mutex mu_;
-  std::map<std::string, std::string> key_json_ ABSL_GUARDED_BY(mu_);  // by version
 };
 
 }  // namespace proofmill::server

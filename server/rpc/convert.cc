@@ -9,6 +9,7 @@
 #include "engine/dispatch/circuit.h"
 #include "engine/formats/snarkjs_json.h"
 #include "engine/formats/wtns.h"
+#include "server/rpc/proof_api.h"
 #include "server/rpc/rpc_status.h"
 
 namespace proofmill::server {
@@ -183,8 +184,7 @@ absl::Status CheckWitnessSize(uint64_t size_bytes, uint32_t wires) {
 
 void FillResult(const engine::ProveResult& result, bool include_snarkjs_json, std::string_view request_id,
                 v1::ProofResult& out) {
-  FillProof(result.proof, *out.mutable_groth16());
-  for (const Fr& signal : result.public_signals) out.add_public_signals(ToBytes(signal));
+  ApiOf(engine::SystemOf(result.output)).FillProof(result.output, include_snarkjs_json, out);
   out.set_circuit(result.circuit);
   out.set_circuit_version(result.version);
   for (const engine::StageTime& stage : result.stages) {
@@ -196,9 +196,10 @@ void FillResult(const engine::ProveResult& result, bool include_snarkjs_json, st
   *out.mutable_finish_time() = ToProto(result.finish_time);
   *out.mutable_queue_wait() = ToProto(result.queue_wait);
   out.set_request_id(std::string(request_id));
-  if (!include_snarkjs_json) return;
-  out.set_snarkjs_proof_json(engine::ProofToJson(result.proof));
-  out.set_snarkjs_public_json(engine::PublicToJson(result.public_signals));
+}
+
+void FillSignals(const std::vector<Fr>& signals, v1::ProofResult& out) {
+  for (const Fr& signal : signals) out.add_public_signals(ToBytes(signal));
 }
 
 void FillError(const absl::Status& error, v1::ItemError& out) {
@@ -228,10 +229,11 @@ absl::StatusOr<Statement> ParseStatement(const v1::VerifyRequest& request, size_
       return ParseGroth16(request.groth16(), n_public);
     case v1::VerifyRequest::kSnarkjs:
       return ParseSnarkjs(request.snarkjs(), n_public);
+    case v1::VerifyRequest::kWhir:
     case v1::VerifyRequest::STATEMENT_NOT_SET:
       break;
   }
-  return InvalidRequest("statement: expected groth16 or snarkjs, got nothing");
+  return InvalidRequest("statement: expected groth16 or snarkjs, as the circuit is, got another or nothing");
 }
 
 std::optional<engine::Clock::time_point> ToEngineDeadline(std::chrono::system_clock::time_point deadline,

@@ -44,22 +44,24 @@ absl::Status CheckName(std::string_view name, std::string_view field);
 // SHA-256: 32 bytes or nothing.
 absl::Status CheckSha256(std::string_view sha256);
 
-// Whether a .wtns file of `size_bytes` can hold a witness of `wires` values, told before any of it is there.
+// Of Groth16: whether a .wtns file of `size_bytes` can hold a witness of `wires` values, told before any of
+// it is there.
 //   INVALID_ARGUMENT kWitnessLength  too short or too long; the message names both sizes.
 absl::Status CheckWitnessSize(uint64_t size_bytes, uint32_t wires);
 // The size of a .wtns file in its usual form, and the largest that is taken.
 uint64_t WitnessBytes(uint32_t wires);
 uint64_t WitnessBytesMax(uint32_t wires);
 
-// `public_json` and `proof_json` of the result are filled if `include_snarkjs_json`.
+// The JSON of snarkjs is filled if `include_snarkjs_json`, where there is one.
 void FillResult(const engine::ProveResult& result, bool include_snarkjs_json, std::string_view request_id,
                 v1::ProofResult& out);
 void FillProof(const engine::Groth16Proof& proof, v1::Groth16Proof& out);
+void FillSignals(const std::vector<kernels::Fr>& signals, v1::ProofResult& out);
 // REQUIRES: not OK.
 void FillError(const absl::Status& error, v1::ItemError& out);
 void FillVerificationKey(const engine::VerificationKey& key, v1::Groth16VerificationKey& out);
 
-// A proof and its public signals. Nothing is said about curves and groups: that is for the verifier.
+// A Groth16 proof and its public signals. Nothing is said about curves and groups: that is for the verifier.
 struct Statement {
   engine::Groth16Proof proof;
   std::vector<kernels::Fr> public_signals;

@@ -11,6 +11,7 @@
 #include "engine/base/status_macros.h"
 #include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/proof_api.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/secret_message.h"
 #include "server/rpc/submit.h"
@@ -70,9 +71,7 @@ absl::StatusOr<JobView> JobService::TakeJob(const CallRecord& record, const grpc
   v1::CreateJobRequest request;
   absl::StatusOr<JobView> job = ParseAndWipe(bytes, request) ? Create(record.caller().tenant, request, spec)
                                                              : InvalidRequest("not a CreateJobRequest");
-  if (request.request().groth16().has_wtns()) {
-    WipeField(*request.mutable_request()->mutable_groth16()->mutable_wtns());
-  }
+  if (request.has_request()) WipeInput(*request.mutable_request());
   return job;
 } catch (const std::bad_alloc&) {
   return NoMemoryForWitness();
@@ -82,26 +81,29 @@ absl::StatusOr<JobView> JobService::Create(const std::string& tenant, const v1::
                                            Spec& spec) {
   PROOFMILL_ASSIGN_OR_RETURN(spec, ParseSpec(request.request().spec()));
   spec.tenant = tenant;
+  PROOFMILL_ASSIGN_OR_RETURN(const InputPlace input, FindInput(request.request()));
   PROOFMILL_ASSIGN_OR_RETURN(const absl::Duration timeout,
                              ParseTimeout(request, services_.limits.deadline_max));
   PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit,
                              services_.engine.circuits().FindReady(spec.circuit, spec.version));
   const engine::Clock::time_point deadline =
       services_.engine.clock().Now() + absl::ToChronoNanoseconds(timeout);
-  return services_.jobs.Create(
-      {.tenant = spec.tenant,
-       .circuit = spec.circuit,
-       .version = circuit->version,
-       .request_id = spec.request_id,
-       .upload = request.request().groth16().upload(),
-       .priority = spec.priority,
-       .include_snarkjs_json = spec.include_snarkjs_json,
-       .timeout = timeout},
-      [&](engine::ProveCallback done, engine::ProgressCallback progress) {
-        return SubmitInput(
-            services_, request.request(),
-            {.spec = spec, .deadline = deadline, .done = std::move(done), .progress = std::move(progress)});
-      });
+  return services_.jobs.Create({.tenant = spec.tenant,
+                                .circuit = spec.circuit,
+                                .version = circuit->version,
+                                .request_id = spec.request_id,
+                                .upload = input.in_upload ? std::string(input.content) : "",
+                                .priority = spec.priority,
+                                .include_snarkjs_json = spec.include_snarkjs_json,
+                                .timeout = timeout},
+                               [&](engine::ProveCallback done, engine::ProgressCallback progress) {
+                                 return SubmitInput(services_, input,
+                                                    {.spec = spec,
+                                                     .claims = *input.claims,
+                                                     .deadline = deadline,
+                                                     .done = std::move(done),
+                                                     .progress = std::move(progress)});
+                               });
 }
 
 grpc::ServerUnaryReactor* JobService::GetJob(grpc::CallbackServerContext* context,

@@ -10,6 +10,7 @@
 #include "engine/base/status_macros.h"
 #include "nlohmann/json.hpp"
 #include "server/rpc/convert.h"
+#include "server/rpc/proof_api.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/secret_message.h"
 
@@ -47,9 +48,7 @@ void ProveBatchCall::OnReadDone(bool ok) {
       status = engine::WithReason(absl::ResourceExhaustedError(absl::StrCat("no memory: ", e.what())),
                                   ErrorReason::kOutOfMemory);
     }
-    if (request_.request().groth16().has_wtns()) {
-      WipeField(*request_.mutable_request()->mutable_groth16()->mutable_wtns());
-    }
+    if (request_.has_request()) WipeInput(*request_.mutable_request());
     engine::WipeThreadTraces();
   }
   bool more;
@@ -99,12 +98,14 @@ absl::Status ProveBatchCall::HandleMessage() {
 TicketOr ProveBatchCall::SubmitItem(const v1::ProveBatchRequest& message) {
   PROOFMILL_ASSIGN_OR_RETURN(Spec spec, ParseSpec(message.request().spec()));
   spec.tenant = tenant_;
+  PROOFMILL_ASSIGN_OR_RETURN(const InputPlace input, FindInput(message.request()));
   const auto done = [self = shared_from_this(), item_id = message.item_id(),
                      spec](absl::StatusOr<engine::ProveResult> result) {
     self->Complete(item_id, spec, std::move(result));
   };
-  return SubmitInput(services_, message.request(),
+  return SubmitInput(services_, input,
                      {.spec = spec,
+                      .claims = *input.claims,
                       .deadline = ToEngineDeadline(context_.deadline(), services_.engine.clock()),
                       .done = done,
                       .progress = nullptr});

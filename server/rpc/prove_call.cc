@@ -10,6 +10,7 @@
 #include "proofmill/v1/prover.pb.h"
 #include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/proof_api.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/secret_message.h"
 #include "server/rpc/submit.h"
@@ -76,7 +77,7 @@ class ProveCall final : public grpc::ServerUnaryReactor {
     TicketOr ticket = !is_request ? InvalidRequest("not a ProveRequest") : Submit(request);
     // gRPC calls the handler too where a client went away before its message was whole.
     if (!ticket.ok() && context_.IsCancelled()) ticket = absl::CancelledError("the client went away");
-    if (request.groth16().has_wtns()) WipeField(*request.mutable_groth16()->mutable_wtns());
+    WipeInput(request);
     return ticket;
   } catch (const std::bad_alloc&) {
     return NoMemoryForWitness();
@@ -87,13 +88,15 @@ class ProveCall final : public grpc::ServerUnaryReactor {
     spec_.tenant = record_.caller().tenant;
     record_.SetCircuit(spec_.circuit);
     record_.SetRequestId(spec_.request_id);
+    PROOFMILL_ASSIGN_OR_RETURN(const InputPlace input, FindInput(request));
     Submission submission{
         .spec = spec_,
+        .claims = *input.claims,
         .deadline = ToEngineDeadline(context_.deadline(), services_.engine.clock()),
         .done = [this](const absl::StatusOr<engine::ProveResult>& result) { Complete(result); },
         .progress = nullptr};
-    record_.SetWitnessBytes(request.groth16().wtns().size());
-    return SubmitInput(services_, request, std::move(submission));
+    if (!input.in_upload) record_.SetWitnessBytes(input.content.size());
+    return SubmitInput(services_, input, std::move(submission));
   }
 
   // Runs on a thread of the engine.

@@ -118,6 +118,8 @@ absl::Status ProveStreamCall::HandleHeader(const v1::StreamHeader& header) {
   record_.SetRequestId(spec_.request_id);
   record_.SetWitnessBytes(header.size_bytes());
   PROOFMILL_RETURN_IF_ERROR(CheckSha256(header.sha256()));
+  PROOFMILL_RETURN_IF_ERROR(CheckClaims(services_, spec_, header.whir_claims()));
+  claims_ = header.whir_claims();
   PROOFMILL_ASSIGN_OR_RETURN(const UploadInfo upload, OpenUpload(header));
 
   v1::Admitted admitted;
@@ -186,6 +188,7 @@ absl::Status ProveStreamCall::SubmitUploaded() {
       SubmitUpload(
           services_, name,
           {.spec = spec_,
+           .claims = claims_,
            .deadline = deadline_,
            .done = [self](absl::StatusOr<engine::ProveResult> result) { self->End(std::move(result)); },
            .progress = [self](const engine::Progress& progress) { self->OnProgress(progress); }}));

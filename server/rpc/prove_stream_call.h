@@ -34,6 +34,7 @@
 #include "server/idle_reaper.h"
 #include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/proof_api.h"
 #include "server/rpc/service_context.h"
 
 namespace proofmill::server {
@@ -83,6 +84,7 @@ class ProveStreamCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, g
   grpc::ByteBuffer request_bytes_;
   v1::ProveStreamRequest request_;
   Spec spec_;
+  Claims claims_;
 
   // Touched by whoever has set sending_.
   grpc::ByteBuffer response_bytes_;

@@ -1,14 +1,13 @@
 #include "server/rpc/submit.h"
 
 #include <new>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
-#include "engine/formats/file.h"
-#include "engine/formats/wtns.h"
 #include "server/rpc/rpc_status.h"
 
 namespace proofmill::server {
@@ -27,7 +26,7 @@ absl::StatusOr<engine::Reservation> Reserve(ServiceContext& services, const Spec
   engine::ReserveRequest request;
   request.circuit = spec.circuit;
   request.version = circuit.version;
-  request.witness_bytes = witness_bytes;
+  request.witness_bytes = witness_bytes + ApiOf(circuit.system).Sizes(circuit).beside;
   request.priority = spec.priority;
   request.deadline = deadline;
   request.tenant = spec.tenant;
@@ -36,12 +35,12 @@ absl::StatusOr<engine::Reservation> Reserve(ServiceContext& services, const Spec
   return services.engine.Reserve(request);
 }
 
-// The common part. `reservation` covers `wtns`.
-TicketOr Submit(ServiceContext& services, const engine::Circuit& circuit, absl::Span<const uint8_t> wtns,
+// The common part. `reservation` covers `bytes`.
+TicketOr Submit(ServiceContext& services, const engine::Circuit& circuit, absl::Span<const uint8_t> bytes,
                 engine::Reservation reservation, Submission submission) {
   engine::ProveRequest request;
-  const engine::MemorySource source("the witness", wtns);
-  PROOFMILL_ASSIGN_OR_RETURN(request.witness, engine::ReadWtns(source, circuit.key->n_vars()));
+  PROOFMILL_ASSIGN_OR_RETURN(request.witness,
+                             ApiOf(circuit.system).ReadInput(circuit, bytes, submission.claims));
   request.circuit = submission.spec.circuit;
   // The witness was checked against this version, so no other may prove it.
   request.version = circuit.version;
@@ -61,34 +60,30 @@ absl::Status NoMemoryForWitness() {
                             ErrorReason::kOutOfMemory);
 }
 
-TicketOr SubmitInput(ServiceContext& services, const v1::ProveRequest& request, Submission submission) {
-  switch (request.groth16().witness_case()) {
-    case v1::Groth16Input::kWtns:
-      return SubmitBytes(services, request.groth16().wtns(), std::move(submission));
-    case v1::Groth16Input::kUpload:
-      return SubmitUpload(services, request.groth16().upload(), std::move(submission));
-    case v1::Groth16Input::WITNESS_NOT_SET:
-      break;
-  }
-  return InvalidRequest("input: expected groth16.wtns or groth16.upload, got nothing");
-}
-
-TicketOr SubmitBytes(ServiceContext& services, std::string_view wtns, Submission submission) try {
+TicketOr SubmitInput(ServiceContext& services, const InputPlace& input, Submission submission) try {
   const uint64_t bytes_max = services.limits.message_bytes_max;
-  if (wtns.size() > bytes_max) {
+  if (!input.in_upload && input.content.size() > bytes_max) {
     return engine::WithReason(absl::ResourceExhaustedError(absl::StrCat(
                                   "expected a witness of at most ", bytes_max, " bytes in one message, got ",
-                                  wtns.size(), "; ProveStream and UploadService take larger ones")),
+                                  input.content.size(), "; ProveStream and UploadService take larger ones")),
                               ErrorReason::kMessageTooLarge);
   }
   PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, submission.spec));
+  if (input.system != circuit->system) {
+    return InvalidRequest(absl::StrCat(
+        "input: expected ", std::string(engine::ProofSystemName(circuit->system)), ", as the circuit ",
+        circuit->id, " is, got ", std::string(engine::ProofSystemName(input.system))));
+  }
+  if (input.in_upload) return SubmitUpload(services, input.content, std::move(submission));
   // The size is not checked against the circuit here: the reader says more about what is wrong. A request
   // with an id may turn out to be a repeated one, which needs no place in the queue, so it gets none before
   // that is known.
-  PROOFMILL_ASSIGN_OR_RETURN(engine::Reservation reservation,
-                             Reserve(services, submission.spec, *circuit, wtns.size(), submission.deadline,
-                                     /*with_job_slot=*/submission.spec.request_id.empty()));
-  const absl::Span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(wtns.data()), wtns.size());
+  PROOFMILL_ASSIGN_OR_RETURN(
+      engine::Reservation reservation,
+      Reserve(services, submission.spec, *circuit, input.content.size(), submission.deadline,
+              /*with_job_slot=*/submission.spec.request_id.empty()));
+  const absl::Span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(input.content.data()),
+                                        input.content.size());
   return Submit(services, *circuit, bytes, std::move(reservation), std::move(submission));
 } catch (const std::bad_alloc&) {
   return NoMemoryForWitness();
@@ -119,8 +114,13 @@ absl::StatusOr<engine::Reservation> ReserveWitness(ServiceContext& services, con
                                                    std::optional<engine::Clock::time_point> deadline,
                                                    bool with_job_slot) {
   PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, spec));
-  PROOFMILL_RETURN_IF_ERROR(CheckWitnessSize(size_bytes, circuit->key->n_vars()));
+  PROOFMILL_RETURN_IF_ERROR(ApiOf(circuit->system).CheckSize(*circuit, size_bytes));
   return Reserve(services, spec, *circuit, size_bytes, deadline, with_job_slot);
+}
+
+absl::Status CheckClaims(ServiceContext& services, const Spec& spec, const Claims& claims) {
+  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, spec));
+  return ApiOf(circuit->system).CheckClaims(*circuit, claims);
 }
 
 }  // namespace proofmill::server

@@ -1,4 +1,4 @@
-// From the bytes of a .wtns file to a job in the queue, for all calls that prove.
+// From the bytes of a secret input to a job in the queue, for all calls that prove.
 //
 // The bytes are read, checked and copied into a buffer that wipes itself; whoever owns them wipes them
 // afterwards.
@@ -16,12 +16,14 @@
 #include "absl/status/statusor.h"
 #include "engine/dispatch/engine.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/proof_api.h"
 #include "server/rpc/service_context.h"
 
 namespace proofmill::server {
 
 struct Submission {
   const Spec& spec;
+  const Claims& claims;  // of a polynomial
   std::optional<engine::Clock::time_point> deadline;
   engine::ProveCallback done;
   engine::ProgressCallback progress;  // may be empty
@@ -31,26 +33,28 @@ using TicketOr = absl::StatusOr<std::shared_ptr<engine::Ticket>>;
 // RESOURCE_EXHAUSTED kOutOfMemory, for a witness that memory cannot be had for.
 absl::Status NoMemoryForWitness();
 
-// Submits what `request` holds: a witness, or the name of an upload. Errors: those of the two below, and
-//   INVALID_ARGUMENT kRequestInvalid  it holds neither.
-TicketOr SubmitInput(ServiceContext& services, const v1::ProveRequest& request, Submission submission);
-
-// Submits a witness that came in one message. Errors: those of Engine::Submit(), and
+// Submits an input that came in one message, or a complete upload, which is used up. Errors: those of
+// Engine::Submit() and of SubmitUpload(), and
+//   INVALID_ARGUMENT kRequestInvalid     the input is of another proof system than the circuit.
 //   RESOURCE_EXHAUSTED kMessageTooLarge  more than the message limit of the service.
 // After an error no callback is called.
-TicketOr SubmitBytes(ServiceContext& services, std::string_view wtns, Submission submission);
+TicketOr SubmitInput(ServiceContext& services, const InputPlace& input, Submission submission);
 
 // Submits a complete upload and uses it up. It stays, however, if the error says that waiting helps.
 // Errors: also those of UploadStore::Take().
 TicketOr SubmitUpload(ServiceContext& services, std::string_view upload, Submission submission);
 
 // Takes room for a witness that is about to come, or refuses it.
-//   INVALID_ARGUMENT kWitnessLength  a .wtns file of that size cannot fit the circuit.
+//   INVALID_ARGUMENT kWitnessLength  an input of that size cannot fit the circuit.
 //   otherwise                        as Engine::Reserve().
 absl::StatusOr<engine::Reservation> ReserveWitness(ServiceContext& services, const Spec& spec,
                                                    uint64_t size_bytes,
                                                    std::optional<engine::Clock::time_point> deadline,
                                                    bool with_job_slot);
+
+// Whether claims that are about to come with a witness fit the circuit. Errors as ProofApi::CheckClaims() and
+// CircuitRegistry::FindReady().
+absl::Status CheckClaims(ServiceContext& services, const Spec& spec, const Claims& claims);
 
 }  // namespace proofmill::server
 

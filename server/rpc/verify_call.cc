@@ -6,9 +6,9 @@
 
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
-#include "engine/groth16/verifier.h"
 #include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/proof_api.h"
 #include "server/rpc/rpc_status.h"
 
 namespace proofmill::server {
@@ -43,7 +43,7 @@ class VerifyCall final : public grpc::ServerUnaryReactor {
     record_.SetCircuit(request.circuit());
     PROOFMILL_ASSIGN_OR_RETURN(
         circuit_, services_.engine.circuits().FindReady(request.circuit(), request.circuit_version()));
-    PROOFMILL_ASSIGN_OR_RETURN(statement_, ParseStatement(request, circuit_->key->n_public()));
+    PROOFMILL_ASSIGN_OR_RETURN(check_, ApiOf(circuit_->system).ReadStatement(circuit_, request));
     if (services_.verify_pool.TryRun([this] { Run(); })) return absl::OkStatus();
     return engine::WithRetryDelay(
         engine::WithReason(absl::ResourceExhaustedError("too many proofs wait to be checked"),
@@ -56,7 +56,7 @@ class VerifyCall final : public grpc::ServerUnaryReactor {
       Finish(record_.End(absl::CancelledError("the client gave the call up")));
       return;
     }
-    const auto valid = engine::Verify(circuit_->key->vk(), statement_.public_signals, statement_.proof);
+    const absl::StatusOr<bool> valid = check_();
     if (valid.ok()) {
       response_.set_valid(*valid);
       response_.set_circuit_version(circuit_->version);
@@ -69,7 +69,7 @@ class VerifyCall final : public grpc::ServerUnaryReactor {
   v1::VerifyResponse& response_;
   CallRecord record_;
   engine::CircuitPtr circuit_;
-  Statement statement_;
+  ProofApi::Check check_;
 };
 
 }  // namespace

@@ -66,7 +66,7 @@ class GatedRunner final : public engine::JobRunner {
   engine::DeviceInfo info() const override { return device_->info(); }
   absl::Status Install(const engine::Circuit& circuit) override { return device_->Install(circuit); }
   void Remove(const engine::Circuit& circuit) override { device_->Remove(circuit); }
-  engine::RunOutcome Run(const engine::Circuit& circuit, absl::Span<const kernels::U256> witness,
+  engine::RunOutcome Run(const engine::Circuit& circuit, const engine::ProofInput& witness,
                          const engine::RunContext& context) override {
     engine::RunOutcome outcome;
     outcome.status = gate_.Pass(context.cancel);

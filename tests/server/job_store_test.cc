@@ -63,7 +63,7 @@ class JobStoreTest : public ::testing::Test {
   }
   static Outcome Proof(size_t signals = 1) {
     engine::ProveResult result;
-    result.public_signals.resize(signals);
+    result.output = engine::Groth16Output{{}, std::vector<kernels::Fr>(signals)};
     return result;
   }
 

@@ -242,7 +242,7 @@ class LostRunner final : public engine::JobRunner {
   engine::DeviceInfo info() const override { return device_->info(); }
   absl::Status Install(const engine::Circuit& circuit) override { return device_->Install(circuit); }
   void Remove(const engine::Circuit& circuit) override { device_->Remove(circuit); }
-  engine::RunOutcome Run(const engine::Circuit&, absl::Span<const kernels::U256>,
+  engine::RunOutcome Run(const engine::Circuit&, const engine::ProofInput&,
                          const engine::RunContext&) override {
     engine::RunOutcome outcome;
     outcome.status =

@@ -15,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "engine/backend/select.h"
-#include "engine/dispatch/groth16_runner.h"
+#include "engine/dispatch/device_runner.h"
 #include "engine/formats/wtns.h"
 #include "engine/groth16/synth.h"
 #include "google/rpc/error_details.pb.h"
@@ -125,7 +125,7 @@ Server::Runners ServiceTest::MakeRunners() {
   EXPECT_TRUE(selection.ok()) << selection.status();
   for (auto& backend : selection->backends) {
     runners.push_back(
-        std::make_unique<GatedRunner>(std::make_unique<engine::Groth16Runner>(std::move(backend)), gate_));
+        std::make_unique<GatedRunner>(std::make_unique<engine::DeviceRunner>(std::move(backend)), gate_));
   }
   return runners;
 }

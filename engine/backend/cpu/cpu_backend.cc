@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "engine/backend/cpu/cpu_whir.h"
+#include "engine/backend/whir_backend.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/host_buffer.h"
 #include "engine/base/mutex.h"
@@ -100,7 +102,8 @@ class ProofRun {
     const auto duration = Clock::now() - start;
     if (context_.stages != nullptr) {
       MutexLock lock(mu_);
-      context_.stages->OnStage(stage, std::chrono::duration_cast<std::chrono::nanoseconds>(duration));
+      context_.stages->OnStage(StageName(stage),
+                               std::chrono::duration_cast<std::chrono::nanoseconds>(duration));
     }
     return true;
   }
@@ -160,13 +163,18 @@ class ProofRun {
   absl::Status status_ ABSL_GUARDED_BY(mu_);
 };
 
-class CpuBackend final : public Groth16Backend {
+class CpuBackend final : public Groth16Backend, public WhirBackend {
  public:
   explicit CpuBackend(const CpuBackendOptions& options)
       : name_(options.name), arena_(options.threads == 0 ? kernels::HardwareThreads() : options.threads) {}
 
   const std::string& name() const override { return name_; }
   BackendKind kind() const override { return BackendKind::kCpu; }
+  WhirBackend* whir() override { return this; }
+
+  absl::StatusOr<std::unique_ptr<WhirDevice>> LoadWhir(std::shared_ptr<const WhirConfig> config) override {
+    return MakeCpuWhirDevice(*config, arena_, proof_mu_);
+  }
 
   absl::StatusOr<std::unique_ptr<ResidentKey>> LoadKey(std::shared_ptr<const ProvingKey> key) override {
     const size_t domain_size = key->domain_size();

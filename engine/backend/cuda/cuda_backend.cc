@@ -15,6 +15,8 @@
 #include "engine/backend/cuda/key_store.h"
 #include "engine/backend/cuda/proof_binding.h"
 #include "engine/backend/cuda/proof_run.h"
+#include "engine/backend/cuda/whir_key.h"
+#include "engine/backend/whir_backend.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
 #include "kernels/cuda/msm.h"
@@ -31,7 +33,7 @@ std::string FormatUuid(const cudaUUID_t& uuid) {
   return text;
 }
 
-class CudaBackendImpl final : public CudaBackend {
+class CudaBackendImpl final : public CudaBackend, public WhirBackend {
  public:
   explicit CudaBackendImpl(int device)
       : device_(device), name_(absl::StrCat("cuda:", device)), arenas_(calls_, name_) {}
@@ -83,6 +85,12 @@ class CudaBackendImpl final : public CudaBackend {
   size_t proofs_in_flight() const override { return kArenasMax; }
   bool lost() const override { return calls_.lost(); }
   CudaCalls& calls() override { return calls_; }
+  WhirBackend* whir() override { return this; }
+
+  absl::StatusOr<std::unique_ptr<WhirDevice>> LoadWhir(std::shared_ptr<const WhirConfig> config) override {
+    PROOFMILL_ASSIGN_OR_RETURN(const DeviceGuard guard, DeviceGuard::Make(calls_, device_));
+    return CudaWhirKey::Make(calls_, *keys_, device_, std::move(config));
+  }
 
   std::string DescribePlan(const ResidentKey& key) const override {
     const auto& resident = static_cast<const CudaResidentKey&>(key);

@@ -1,7 +1,8 @@
 // The backend that runs on one NVIDIA GPU.
 //
-// Keys stay in device memory with as many multiples of their bases as the budget allows; where not all fit
-// the least recently used give way and come back when they are needed. A proof moves its witness up once and
+// Keys stay in device memory with as many multiples of their bases as the budget allows, and beside them the
+// memory of WHIR proofs, a piece for each set of parameters (whir_key.h); where not all fit the least
+// recently used give way and come back when they are needed. A Groth16 proof moves its witness up once and
 // five points down, and allocates nothing; the first of a key in each arena records the MSMs that are
 // launched as graphs from then on, for which the driver takes some memory of its own. Scratch and page-locked
 // memory belong to the backend, for up to four proofs in flight, and are as large as its largest key asked

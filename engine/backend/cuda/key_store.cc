@@ -35,6 +35,8 @@ absl::StatusOr<size_t> CudaResidentKey::Load(size_t bytes_max) { return store_.L
 
 void CudaResidentKey::Unload() { store_.Unload(*this); }
 
+std::string CudaResidentKey::Describe() const { return store_.DescribePlan(device_key_->plan()); }
+
 KeyStore::KeyStore(CudaCalls& calls, Options options, Stream load_stream)
     : calls_(calls),
       options_(std::move(options)),
@@ -66,6 +68,24 @@ absl::StatusOr<std::unique_ptr<CudaResidentKey>> KeyStore::Add(std::shared_ptr<c
   };
   PROOFMILL_RETURN_IF_ERROR(residency_.Add(*resident, memory.bytes(), take_proof_memory));
   return resident;
+}
+
+absl::Status KeyStore::AddWhole(StoredKey& key) {
+  MutexLock lock(add_mu_);
+  return residency_.Add(key, residency_.stats().proof_bytes, [] { return absl::OkStatus(); });
+}
+
+absl::Status KeyStore::LoadWhole(size_t bytes, const std::function<absl::Status()>& load) {
+  MutexLock lock(device_mu_);
+  PROOFMILL_ASSIGN_OR_RETURN(const size_t free_bytes, FreeBytes());
+  if (bytes > free_bytes) {
+    return WithReason(absl::ResourceExhaustedError(absl::StrCat(options_.name, ": the key needs ", bytes,
+                                                                " bytes of device memory, the device has ",
+                                                                free_bytes, " free")),
+                      ErrorReason::kOutOfMemory);
+  }
+  PROOFMILL_RETURN_IF_ERROR(load());
+  return FreeBytes().status();
 }
 
 absl::StatusOr<size_t> KeyStore::FreeBytes() {
@@ -120,13 +140,13 @@ absl::StatusOr<std::shared_ptr<const DomainTables>> KeyStore::DomainFor(uint32_t
 }
 
 void KeyStore::OnEvent(const KeyResidency::Event& event) {
-  const auto& key = static_cast<const CudaResidentKey&>(event.key);
+  const auto& key = static_cast<const StoredKey&>(event.key);
   const bool evicted = event.kind == KeyResidency::EventKind::kEvicted;
   KeyEvent out{.kind = KindOf(event.kind),
-               .key = key.key(),
+               .key = key.source(),
                .bytes = event.bytes,
                .duration = event.duration,
-               .plan = evicted ? "" : DescribePlan(key.device_key().plan())};
+               .plan = evicted ? "" : key.Describe()};
   MutexLock lock(events_mu_);
   if (events_.size() == kEventsMax) events_.erase(events_.begin());
   events_.push_back(std::move(out));

@@ -1,5 +1,6 @@
 // The keys of one GPU: finds a form for each that fits, loads it, and lets the least recently used go when
-// memory is short (engine/backend/key_residency.h). A key that had to go is made again from host memory.
+// memory is short (engine/backend/key_residency.h). A key that had to go is made again from host memory. The
+// memory of WHIR proofs with one set of parameters counts as a key too.
 //
 // Thread safety: every method may be called from any thread. Locks, in this order: add_mu_, those of
 // KeyResidency, device_mu_, events_mu_.
@@ -34,8 +35,16 @@ namespace proofmill::engine {
 
 class KeyStore;
 
-// A key of this store, in the memory of the device or not.
-class CudaResidentKey final : public ResidentKey, public EvictableKey {
+// Whatever this store holds, in the memory of the device or not.
+class StoredKey : public EvictableKey {
+ public:
+  // What it stands for (KeyEvent).
+  virtual std::shared_ptr<const void> source() const = 0;
+  // The form that it is held in, one line. REQUIRES: it is in use or was just loaded.
+  virtual std::string Describe() const = 0;
+};
+
+class CudaResidentKey final : public ResidentKey, public StoredKey {
  public:
   CudaResidentKey(KeyStore& store, std::shared_ptr<const ProvingKey> key, KeyPlanner planner)
       : ResidentKey(std::move(key)), store_(store), planner_(std::move(planner)) {}
@@ -51,6 +60,8 @@ class CudaResidentKey final : public ResidentKey, public EvictableKey {
   size_t bytes_min() const override { return planner_.Smallest().key_bytes; }
   absl::StatusOr<size_t> Load(size_t bytes_max) override;
   void Unload() override;
+  std::shared_ptr<const void> source() const override { return key(); }
+  std::string Describe() const override;
 
  private:
   friend class KeyStore;
@@ -83,9 +94,19 @@ class KeyStore {
   //   INTERNAL            the device failed.
   absl::StatusOr<std::unique_ptr<CudaResidentKey>> Add(std::shared_ptr<const ProvingKey> key,
                                                        const MakeArenas& make_arenas);
+  // Loads a key that needs no room of its own for proofs: it brings it. Errors as Add(). REQUIRES: the device
+  // is current.
+  absl::Status AddWhole(StoredKey& key);
+  // Undoes it; nothing if that failed. REQUIRES: no proof uses it.
+  void Remove(StoredKey& key) { residency_.Remove(key); }
   // Keeps `key` resident as long as the result lives, and brings it back first if it had to go. REQUIRES: the
   // device is current.
-  absl::StatusOr<KeyResidency::Use> UseKey(CudaResidentKey& key) { return residency_.UseKey(key); }
+  absl::StatusOr<KeyResidency::Use> UseKey(StoredKey& key) { return residency_.UseKey(key); }
+  // Runs `load`, which takes device memory for a key of `bytes` bytes, while nothing else does.
+  //   RESOURCE_EXHAUSTED  the device has less left.
+  absl::Status LoadWhole(size_t bytes, const std::function<absl::Status()>& load);
+  // What keys take on the device, to be added to.
+  const KeyBytes& total() const { return key_bytes_; }
 
   // The shape of the scratch of one proof.
   ScratchShape ShapeFor(const ProvingKey& key, const MsmPlan& plan) const {

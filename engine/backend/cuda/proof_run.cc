@@ -146,7 +146,8 @@ absl::Status ProofRun::ReportStages() {
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("cudaEventElapsedTime", [&] {
       return cudaEventElapsedTime(&milliseconds, span.begin.get(), span.end.get());
     }));
-    context_.stages->OnStage(stage, std::chrono::nanoseconds(static_cast<int64_t>(milliseconds * 1e6F)));
+    context_.stages->OnStage(StageName(stage),
+                             std::chrono::nanoseconds(static_cast<int64_t>(milliseconds * 1e6F)));
   }
   return absl::OkStatus();
 }

@@ -9,7 +9,6 @@
 #ifndef PROOFMILL_ENGINE_BACKEND_CUDA_WHIR_DEVICE_H_
 #define PROOFMILL_ENGINE_BACKEND_CUDA_WHIR_DEVICE_H_
 
-#include <cstddef>
 #include <memory>
 
 #include "absl/status/statusor.h"
@@ -21,8 +20,6 @@ namespace proofmill::engine {
 
 class CudaWhirDevice : public WhirDevice {
  public:
-  // Device memory that is held.
-  virtual size_t device_bytes() const = 0;
   // Where tests make the n-th call fail, and count bytes.
   virtual CudaCalls& calls() = 0;
 };

@@ -92,18 +92,28 @@ WhirViews Cut(const WhirConfig& config, const WhirPlaces& places, const Needs& n
   return out;
 }
 
+size_t WipedWords(const WhirConfig& config, const WhirPlaces& places, const Needs& needs) {
+  Cutter counter(nullptr);
+  Cut(config, places, needs, counter);
+  return counter.used();
+}
+size_t TwiddleWords(const Needs& needs) { return std::max<size_t>(1, (size_t{1} << needs.log_height) / 2); }
+
 }  // namespace
+
+size_t WhirMemory::BytesFor(const WhirConfig& config, const WhirPlaces& places, size_t claims) {
+  const Needs needs = NeedsOf(config, claims);
+  return (WipedWords(config, places, needs) + TwiddleWords(needs)) * sizeof(uint32_t);
+}
 
 absl::StatusOr<WhirMemory> WhirMemory::Make(CudaCalls& calls, const WhirConfig& config,
                                             const WhirPlaces& places, size_t claims, cudaStream_t stream) {
   const Needs needs = NeedsOf(config, claims);
-  const size_t twiddle_words = std::max<size_t>(1, (size_t{1} << needs.log_height) / 2);
-  Cutter counter(nullptr);
-  Cut(config, places, needs, counter);
+  const size_t twiddle_words = TwiddleWords(needs);
   WhirMemory out;
   out.claims_ = claims;
   out.degree_ = config.degree();
-  out.wiped_words_ = counter.used();
+  out.wiped_words_ = WipedWords(config, places, needs);
   PROOFMILL_ASSIGN_OR_RETURN(out.memory_,
                              DeviceBuffer<uint32_t>::Make(calls, out.wiped_words_ + twiddle_words));
   Cutter cutter(out.memory_.data());

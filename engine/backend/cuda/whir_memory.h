@@ -53,6 +53,8 @@ class WhirMemory {
   //   RESOURCE_EXHAUSTED, INTERNAL  as CudaStatus().
   static absl::StatusOr<WhirMemory> Make(CudaCalls& calls, const WhirConfig& config, const WhirPlaces& places,
                                          size_t claims, cudaStream_t stream);
+  // Bytes of device memory that Make() asks for.
+  static size_t BytesFor(const WhirConfig& config, const WhirPlaces& places, size_t claims);
   WhirMemory() = default;
 
   const WhirViews& views() const { return views_; }

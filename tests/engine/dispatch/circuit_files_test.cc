@@ -88,6 +88,24 @@ TEST_F(CircuitFilesTest, TwoKeysForOneIdAreAProblemOfThatCircuitAlone) {
   EXPECT_TRUE(scan.circuits[1].problem.ok());
 }
 
+TEST_F(CircuitFilesTest, WhirParametersTakeThePlaceOfAKey) {
+  Touch("a.whir.json");
+  Touch("b/circuit.whir.json");
+  Touch("c.zkey");
+  Touch("c.whir.json");
+
+  const CircuitScan scan = Scan();
+
+  ASSERT_EQ(scan.circuits.size(), 3u);
+  EXPECT_EQ(scan.circuits[0].id, "a");
+  EXPECT_EQ(scan.circuits[0].system, ProofSystem::kWhir);
+  EXPECT_EQ(NameOf(scan.circuits[0].key_path), "a.whir.json");
+  EXPECT_EQ(scan.circuits[1].system, ProofSystem::kWhir);
+  EXPECT_EQ(NameOf(scan.circuits[1].key_path), "circuit.whir.json");
+  EXPECT_TRUE(absl::IsFailedPrecondition(scan.circuits[2].problem)) << "two things to prove with";
+  EXPECT_TRUE(scan.ignored.empty());
+}
+
 TEST_F(CircuitFilesTest, NamesThatAreNoIdsAndOtherThingsAreReported) {
   Touch("spaced name.zkey");
   Touch("empty folder/readme");

@@ -1,6 +1,7 @@
 #include "engine/dispatch/circuit_registry.h"
 
 #include <chrono>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
@@ -270,6 +271,62 @@ TEST_F(CircuitRegistryTest, AKeyThatIsNoRegularFileFailsWithoutHanging) {
   EXPECT_EQ(registry.Find("good")->state, CircuitState::kReady);
   for (const char* id : {"odd", "device", "dangling"}) {
     EXPECT_EQ(registry.Find(id)->state, CircuitState::kFailed) << id;
+  }
+}
+
+constexpr char kSmallWhir[] =
+    R"({"num_variables": 8, "folding": {"constant": 2}, "security_level": 30, "max_pow_bits": 6})";
+
+Bytes BytesOf(const std::string& text) { return Bytes(text.begin(), text.end()); }
+
+TEST_F(CircuitRegistryTest, WhirParametersBecomeACircuitThatSaysWhatItIs) {
+  folder_.Write("a.whir.json", BytesOf(kSmallWhir));
+  // The same parameters, more of them written out.
+  folder_.Write(
+      "b/circuit.whir.json",
+      BytesOf(R"({"folding": {"constant": 2}, "max_pow_bits": 6, "profile": "strict", "num_claims": 1,
+                            "num_variables": 8, "security_level": 30, "assumption": "JohnsonBound"})"));
+  folder_.Write("c.whir.json", BytesOf(R"({"num_variables": 9, "security_level": 30, "max_pow_bits": 6})"));
+  const CircuitRegistry& registry = StartAndSettle();
+
+  const CircuitPtr a = registry.Find("a"), b = registry.Find("b"), c = registry.Find("c");
+
+  ASSERT_EQ(a->state, CircuitState::kReady) << a->failure;
+  EXPECT_EQ(a->system, ProofSystem::kWhir);
+  EXPECT_EQ(a->key, nullptr);
+  EXPECT_EQ(a->whir->parameters.num_variables, 8u);
+  EXPECT_EQ(a->whir->parameters.assumption, WhirAssumption::kJohnsonBound);
+  EXPECT_EQ(a->version.size(), 128u);
+  EXPECT_EQ(a->version, b->version) << "the version is of the parameters, not of how they are written";
+  EXPECT_NE(a->version, c->version);
+  ASSERT_EQ(a->warnings.size(), 2u);
+  EXPECT_NE(a->warnings[0].find("not hiding"), std::string::npos);
+  EXPECT_NE(a->warnings[1].find("30 bits"), std::string::npos);
+}
+
+TEST_F(CircuitRegistryTest, WhirParametersThatAreNotOfferedAreRefusedWithAReason) {
+  const std::pair<std::string, std::string> cases[] = {
+      {R"({"num_variables": 8, "assumption": "CapacityBound"})", "conjectural"},
+      {R"({"num_variables": 8, "profile": "pin"})", "profile"},
+      {R"({"num_variables": 31})", "num_variables"},
+      {R"({"folding": {"constant": 2}})", "num_variables is missing"},
+      {R"({"num_variables": 8, "rate": 1})", "rate"},
+      {R"({"num_variables": -8})", "parameters"},
+      {R"([8])", "parameters"},
+      {"", "parameters"},
+      {R"({"num_variables": 20, "extension_degree": 4, "folding": {"constant": 6}, "security_level": 110})",
+       "grind over budget"}};
+  for (size_t i = 0; i < std::size(cases); ++i) {
+    folder_.Write("c" + std::to_string(i) + ".whir.json", BytesOf(cases[i].first));
+  }
+  const CircuitRegistry& registry = StartAndSettle();
+  for (size_t i = 0; i < std::size(cases); ++i) {
+    const CircuitPtr circuit = registry.Find("c" + std::to_string(i));
+    EXPECT_EQ(circuit->state, CircuitState::kFailed) << cases[i].first;
+    EXPECT_EQ(GetReason(circuit->failure), ErrorReason::kKeyMalformed) << cases[i].first;
+    EXPECT_NE(circuit->failure.message().find(cases[i].second), std::string::npos) << circuit->failure;
+    EXPECT_EQ(circuit->failure.message().find(folder_.path()), std::string::npos) << circuit->failure;
+    EXPECT_EQ(circuit->system, ProofSystem::kWhir);
   }
 }
 

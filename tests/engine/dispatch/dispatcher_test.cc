@@ -97,7 +97,7 @@ TEST_F(DispatcherTest, AFinishedJobIsAnsweredWithItsResult) {
 
   EXPECT_EQ(reply.Wait()->device, "cpu");
   EXPECT_EQ(ticket->progress().state, JobState::kDone);
-  EXPECT_TRUE(job->witness().empty()) << "the witness is gone before the answer";
+  EXPECT_EQ(InputBytes(job->witness()), 0u) << "the witness is gone before the answer";
   ticket->Cancel();
   Answer();
   reply.ExpectAnsweredOnce();
@@ -116,7 +116,7 @@ TEST_F(DispatcherTest, ACancelledQueuedJobLeavesTheQueueAtOnceAndIsAnsweredElsew
   EXPECT_TRUE(absl::IsCancelled(status));
   EXPECT_EQ(GetReason(status), ErrorReason::kCancelled);
   EXPECT_EQ(observer_.totals().dropped, (std::map<std::string, int>{{"cancelled", 1}}));
-  EXPECT_TRUE(last_job_->witness().empty());
+  EXPECT_EQ(InputBytes(last_job_->witness()), 0u);
   ticket->Cancel();
   Answer();
   reply.ExpectAnsweredOnce();

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/backend/cpu/cpu_backend.h"
+#include "engine/dispatch/device_runner.h"
 #include "engine/dispatch/engine.h"
-#include "engine/dispatch/groth16_runner.h"
 #include "engine/groth16/verifier.h"
 #include "gtest/gtest.h"
 #include "tests/engine/dispatch/circuit_folder.h"
@@ -31,7 +31,7 @@ TEST(EngineWithCpuBackendTest, ProofsOfConcurrentClientsVerifyWithTheirOwnPublic
   std::vector<std::unique_ptr<Groth16Backend>> backends;
   backends.push_back(MakeCpuBackend({.threads = 1, .name = "cpu:0"}));
   backends.push_back(MakeCpuBackend({.threads = 1, .name = "cpu:1"}));
-  auto engine = Engine::Start(options, MakeGroth16Runners(std::move(backends)), observer);
+  auto engine = Engine::Start(options, MakeDeviceRunners(std::move(backends)), observer);
   ASSERT_TRUE(engine.ok()) << engine.status();
   ASSERT_TRUE((*engine)->circuits().WaitUntilSettled(std::chrono::steady_clock::now() + kPatience));
   ASSERT_EQ((*engine)->circuits().counts().ready, names.size());
@@ -43,18 +43,19 @@ TEST(EngineWithCpuBackendTest, ProofsOfConcurrentClientsVerifyWithTheirOwnPublic
         const std::string& name = names[(client + i) % names.size()];
         ProveRequest request;
         request.circuit = name;
-        request.witness = CaseWitness(name);
+        Witness witness = CaseWitness(name);
         std::vector<kernels::Fr> expected;
         const CircuitPtr circuit = (*engine)->circuits().Find(name);
         for (size_t k = 1; k <= circuit->key->n_public(); ++k) {
-          expected.push_back(kernels::Fr::FromPlain(request.witness.values[k]));
+          expected.push_back(kernels::Fr::FromPlain(witness.values[k]));
         }
+        request.witness = std::move(witness);
         const Reply reply;
         ASSERT_TRUE((*engine)->Submit(std::move(request), reply.done(), reply.progress()).ok());
         const auto result = reply.Wait();
         ASSERT_TRUE(result.ok()) << result.status();
-        EXPECT_EQ(result->public_signals, expected);
-        EXPECT_TRUE(*Verify(circuit->key->vk(), result->public_signals, result->proof));
+        EXPECT_EQ(Groth16Of(*result).public_signals, expected);
+        EXPECT_TRUE(*Verify(circuit->key->vk(), Groth16Of(*result).public_signals, Groth16Of(*result).proof));
       }
     });
   }

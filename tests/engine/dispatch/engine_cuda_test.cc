@@ -10,8 +10,8 @@
 
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/backend/cuda/cuda_backend.h"
+#include "engine/dispatch/device_runner.h"
 #include "engine/dispatch/engine.h"
-#include "engine/dispatch/groth16_runner.h"
 #include "engine/groth16/verifier.h"
 #include "gtest/gtest.h"
 #include "tests/engine/dispatch/circuit_folder.h"
@@ -37,7 +37,7 @@ class EngineWithGpuTest : public testing::Test {
     EngineOptions options;
     options.circuits.directory = folder_.path();
     options.device_faults_max = 1'000'000;  // only one that is lost goes out of service
-    auto engine = Engine::Start(options, MakeGroth16Runners(std::move(backends)), observer_);
+    auto engine = Engine::Start(options, MakeDeviceRunners(std::move(backends)), observer_);
     ASSERT_TRUE(engine.ok()) << engine.status();
     engine_ = *std::move(engine);
     ASSERT_TRUE(engine_->circuits().WaitUntilSettled(std::chrono::steady_clock::now() + kPatience));
@@ -55,7 +55,7 @@ class EngineWithGpuTest : public testing::Test {
     const auto result = reply.Wait();
     ASSERT_TRUE(result.ok()) << result.status();
     const CircuitPtr circuit = engine_->circuits().Find(name);
-    EXPECT_TRUE(*Verify(circuit->key->vk(), result->public_signals, result->proof));
+    EXPECT_TRUE(*Verify(circuit->key->vk(), Groth16Of(*result).public_signals, Groth16Of(*result).proof));
   }
 
   const std::vector<std::string> names_ = {"mul3", "sj-mul3", "sj-outonly", "unused"};

@@ -96,7 +96,7 @@ TEST_F(EngineTest, TakesARequestAndAnswersIt) {
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->circuit, "mul3");
   EXPECT_EQ(result->version, engine_->circuits().Find("mul3")->version);
-  EXPECT_EQ(result->public_signals.size(), 1u);
+  EXPECT_EQ(Groth16Of(*result).public_signals.size(), 1u);
   EXPECT_TRUE(engine_->WaitUntilIdle(clock_.Now() + hours(1)));
   EXPECT_EQ(engine_->stats().reserved.witness_bytes, 0u);
   EXPECT_EQ(observer_.totals().witness_bytes, 0);
@@ -160,9 +160,9 @@ TEST_F(EngineTest, RefusesWhatIsWrongWithTheRequestBeforeItIsQueued) {
             ErrorReason::kVersionMismatch);
   EXPECT_EQ(reason([](ProveRequest& r) { r.witness = FakeWitness(1, 6); }), ErrorReason::kWitnessLength);
   EXPECT_EQ(reason([](ProveRequest& r) { r.witness = Witness(); }), ErrorReason::kWitnessLength);
-  EXPECT_EQ(reason([](ProveRequest& r) { r.witness.values[3] = kernels::FrParams::kModulus; }),
+  EXPECT_EQ(reason([](ProveRequest& r) { ValueOf(r, 3) = kernels::FrParams::kModulus; }),
             ErrorReason::kWitnessNotCanonical);
-  EXPECT_EQ(reason([](ProveRequest& r) { r.witness.values[0].limb[0] = 2; }), ErrorReason::kWitnessMalformed);
+  EXPECT_EQ(reason([](ProveRequest& r) { ValueOf(r, 0).limb[0] = 2; }), ErrorReason::kWitnessMalformed);
   EXPECT_EQ(reason([](ProveRequest& r) { r.request_id = std::string(129, 'x'); }),
             ErrorReason::kRequestInvalid);
   EXPECT_EQ(reason([&](ProveRequest& r) { r.deadline = clock_.Now(); }), ErrorReason::kDeadlineExpired);
@@ -339,7 +339,7 @@ TEST_F(EngineTest, TheSameRequestIdTwiceIsOneProof) {
   }
   ProveRequest other = Request();
   other.request_id = "id";
-  other.witness.values[6].limb[0] ^= 1;
+  ValueOf(other, 6).limb[0] ^= 1;
   EXPECT_EQ(GetReason(Submit(Reply(), std::move(other))), ErrorReason::kRequestIdConflict);
   ProveRequest other_tenant = Request();
   other_tenant.request_id = "id";

@@ -90,8 +90,9 @@ void FakeRunner::Remove(const Circuit&) {
   --installed_;
 }
 
-RunOutcome FakeRunner::Run(const Circuit& circuit, absl::Span<const kernels::U256> witness,
-                           const RunContext& context) {
+RunOutcome FakeRunner::Run(const Circuit& circuit, const ProofInput& input, const RunContext& context) {
+  const Witness& given = std::get<Witness>(input);
+  const absl::Span<const kernels::U256> witness(given.values.data(), given.values.size());
   return behaviour_ ? behaviour_(circuit, witness, context) : EchoRun(witness);
 }
 
@@ -107,7 +108,7 @@ int FakeRunner::installed() const {
 
 RunOutcome EchoRun(absl::Span<const kernels::U256> witness) {
   RunOutcome outcome;
-  outcome.public_signals = {kernels::Fr::FromPlain(witness[1])};
+  outcome.output = Groth16Output{{}, {kernels::Fr::FromPlain(witness[1])}};
   return outcome;
 }
 

@@ -12,14 +12,17 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "engine/base/mutex.h"
 #include "engine/dispatch/job.h"
 #include "engine/dispatch/job_runner.h"
 #include "engine/dispatch/observer.h"
 #include "engine/dispatch/prove_types.h"
+#include "kernels/field/limbs.h"
 
 namespace proofmill::engine {
 
@@ -80,8 +83,7 @@ class FakeRunner final : public JobRunner {
   size_t jobs_in_flight() const override { return jobs_in_flight_; }
   absl::Status Install(const Circuit&) override;
   void Remove(const Circuit&) override;
-  RunOutcome Run(const Circuit& circuit, absl::Span<const kernels::U256> witness,
-                 const RunContext& context) override;
+  RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) override;
   std::vector<DeviceMemory> Memory() const override { return {{DeviceMemoryKind::kKeys, 1}}; }
 
   void FailInstallsWith(absl::Status status);
@@ -101,6 +103,16 @@ RunOutcome EchoRun(absl::Span<const kernels::U256> witness);
 RunOutcome FaultyRun(DeviceErrorClass error_class, bool lost = false);
 // Ends as a prover would that looks at the token between its stages, and only then.
 RunOutcome RunUntilCancelled(const RunContext& context);
+
+// What a Groth16 result holds; std::bad_variant_access for another.
+inline const Groth16Output& Groth16Of(const ProveResult& result) {
+  return std::get<Groth16Output>(result.output);
+}
+
+// Value `i` of the Groth16 witness of `request`.
+inline kernels::U256& ValueOf(ProveRequest& request, size_t i) {
+  return std::get<Witness>(request.witness).values[i];
+}
 
 // Adds up what it is told.
 class CountingObserver final : public Observer {

@@ -1,4 +1,4 @@
-#include "engine/dispatch/groth16_runner.h"
+#include "engine/dispatch/device_runner.h"
 
 #include <memory>
 #include <optional>
@@ -23,7 +23,7 @@ using Fault = FaultyBackend::Fault;
 
 class StageCounter final : public StageSink {
  public:
-  void OnStage(Stage, std::chrono::nanoseconds) override { ++stages; }
+  void OnStage(std::string_view, std::chrono::nanoseconds) override { ++stages; }
   int stages = 0;
 };
 
@@ -41,8 +41,8 @@ class Groth16RunnerTest : public testing::Test {
     if (with_r1cs) circuit.r1cs_path = CasePath("mul3", "circuit.r1cs");
     return circuit;
   }
-  static std::unique_ptr<Groth16Runner> RunnerWith(std::function<Fault(int)> fault) {
-    return std::make_unique<Groth16Runner>(std::make_unique<FaultyBackend>(std::move(fault)));
+  static std::unique_ptr<DeviceRunner> RunnerWith(std::function<Fault(int)> fault) {
+    return std::make_unique<DeviceRunner>(std::make_unique<FaultyBackend>(std::move(fault)));
   }
   // A witness of mul3 with its last, private, value changed.
   static Witness BadWitness() {
@@ -50,8 +50,8 @@ class Groth16RunnerTest : public testing::Test {
     witness.values[witness.values.size() - 1].limb[0] ^= 1;
     return witness;
   }
-  RunOutcome Prove(Groth16Runner& runner, const Circuit& circuit, const Witness& witness) {
-    return runner.Run(circuit, {witness.values.data(), witness.values.size()}, {cancel_, stages_});
+  RunOutcome Prove(DeviceRunner& runner, const Circuit& circuit, const ProofInput& witness) {
+    return runner.Run(circuit, witness, {cancel_, stages_});
   }
 
   CancellationToken cancel_;
@@ -59,14 +59,15 @@ class Groth16RunnerTest : public testing::Test {
 };
 
 TEST_F(Groth16RunnerTest, MakesProofsThatVerify) {
-  Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+  DeviceRunner runner(MakeCpuBackend({.threads = 2}));
   const Circuit circuit = Load(true, false);
   ASSERT_TRUE(runner.Install(circuit).ok());
 
   const RunOutcome outcome = Prove(runner, circuit, CaseWitness("mul3"));
 
   ASSERT_TRUE(outcome.status.ok()) << outcome.status;
-  EXPECT_TRUE(*Verify(circuit.key->vk(), outcome.public_signals, outcome.proof));
+  const auto& output = std::get<Groth16Output>(outcome.output);
+  EXPECT_TRUE(*Verify(circuit.key->vk(), output.public_signals, output.proof));
   EXPECT_EQ(outcome.verdict, std::nullopt);
   EXPECT_FALSE(outcome.fault.has_value());
   EXPECT_GT(stages_.stages, 5);
@@ -76,7 +77,7 @@ TEST_F(Groth16RunnerTest, MakesProofsThatVerify) {
 }
 
 TEST_F(Groth16RunnerTest, ACircuitThatIsNotInstalledIsOurFault) {
-  Groth16Runner runner(MakeCpuBackend({.threads = 1}));
+  DeviceRunner runner(MakeCpuBackend({.threads = 1}));
   const Circuit circuit = Load(false, false);
   EXPECT_EQ(GetReason(Prove(runner, circuit, CaseWitness("mul3")).status), ErrorReason::kInternal);
 
@@ -88,7 +89,7 @@ TEST_F(Groth16RunnerTest, ACircuitThatIsNotInstalledIsOurFault) {
 }
 
 TEST_F(Groth16RunnerTest, ABadWitnessIsBlamedWithAGoodCanary) {
-  Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+  DeviceRunner runner(MakeCpuBackend({.threads = 2}));
   const Circuit circuit = Load(true, false);
   ASSERT_TRUE(runner.Install(circuit).ok());
 
@@ -101,7 +102,7 @@ TEST_F(Groth16RunnerTest, ABadWitnessIsBlamedWithAGoodCanary) {
 }
 
 TEST_F(Groth16RunnerTest, WithTheConstraintsTheFailingOneIsNamed) {
-  Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+  DeviceRunner runner(MakeCpuBackend({.threads = 2}));
   const Circuit circuit = Load(true, true);
   ASSERT_TRUE(runner.Install(circuit).ok());
 
@@ -114,7 +115,7 @@ TEST_F(Groth16RunnerTest, WithTheConstraintsTheFailingOneIsNamed) {
 TEST_F(Groth16RunnerTest, ConstraintsThatCannotBeReadOnlyCostTheName) {
   for (const char* path :
        {"tests/vectors/cases/unused/circuit.r1cs", "tests/vectors/cases/mul3/circuit.zkey", "missing"}) {
-    Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+    DeviceRunner runner(MakeCpuBackend({.threads = 2}));
     Circuit circuit = Load(true, false);
     circuit.r1cs_path = path;
     ASSERT_TRUE(runner.Install(circuit).ok());
@@ -124,7 +125,7 @@ TEST_F(Groth16RunnerTest, ConstraintsThatCannotBeReadOnlyCostTheName) {
 }
 
 TEST_F(Groth16RunnerTest, ConstraintsAboveTheBoundAreNotRead) {
-  Groth16Runner runner(MakeCpuBackend({.threads = 2}), {.r1cs_bytes_max = 10});
+  DeviceRunner runner(MakeCpuBackend({.threads = 2}), {.r1cs_bytes_max = 10});
   const Circuit circuit = Load(true, true);
   ASSERT_TRUE(runner.Install(circuit).ok());
 
@@ -185,7 +186,7 @@ TEST_F(Groth16RunnerTest, ALostDeviceIsReportedAsLostFromItsFirstError) {
 }
 
 TEST_F(Groth16RunnerTest, ACanaryThatCannotBeProvedKeepsTheCircuitOut) {
-  Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+  DeviceRunner runner(MakeCpuBackend({.threads = 2}));
   Circuit circuit = Load(true, false);
   circuit.canary = std::make_shared<const Witness>(BadWitness());
 
@@ -197,7 +198,7 @@ TEST_F(Groth16RunnerTest, ACanaryThatCannotBeProvedKeepsTheCircuitOut) {
 }
 
 TEST_F(Groth16RunnerTest, ACancelledJobIsNobodysFault) {
-  Groth16Runner runner(MakeCpuBackend({.threads = 2}));
+  DeviceRunner runner(MakeCpuBackend({.threads = 2}));
   const Circuit circuit = Load(true, false);
   ASSERT_TRUE(runner.Install(circuit).ok());
   cancel_.Cancel();
@@ -265,7 +266,7 @@ class DeviceListener final : public Observer {
 TEST_F(Groth16RunnerTest, WhatADeviceTellsIsReportedWithTheNamesOfCircuits) {
   auto owned = std::make_unique<TellingBackend>();
   TellingBackend& backend = *owned;
-  Groth16Runner runner(std::move(owned));
+  DeviceRunner runner(std::move(owned));
   const Circuit circuit = Load(false, false);
   ASSERT_TRUE(runner.Install(circuit).ok());
   backend.events = {{.kind = KeyEvent::Kind::kEvicted, .key = circuit.key, .bytes = 10, .plan = ""},
@@ -289,7 +290,7 @@ TEST_F(Groth16RunnerTest, EachBackendGetsARunner) {
   backends.push_back(MakeCpuBackend({.threads = 1, .name = "cpu:0"}));
   backends.push_back(MakeCpuBackend({.threads = 1, .name = "cpu:1"}));
 
-  const auto runners = MakeGroth16Runners(std::move(backends));
+  const auto runners = MakeDeviceRunners(std::move(backends));
 
   ASSERT_EQ(runners.size(), 2u);
   EXPECT_EQ(runners[1]->info().device, "cpu:1");

@@ -122,7 +122,7 @@ TEST_F(RequestIdsTest, TheOldestResultsMakeRoom) {
 
 TEST_F(RequestIdsTest, LargeResultsMakeRoomByTheirBytes) {
   ProveResult large = ResultOn("cpu");
-  large.public_signals.resize(20'000);  // 640 KB of at most 1 MiB
+  large.output = Groth16Output{{}, std::vector<kernels::Fr>(20'000)};  // 640 KB of at most 1 MiB
   Finished("1", large);
   Finished("2", large);
 
@@ -152,25 +152,21 @@ TEST_F(RequestIdsTest, JobsWithoutAnIdLeaveNoTrace) {
 }
 
 TEST_F(RequestIdsTest, TheDigestDependsOnCircuitAndWitness) {
-  const Witness witness = FakeWitness(5), other_witness = FakeWitness(6);
-  const auto span = [](const Witness& w) {
-    return absl::Span<const kernels::U256>(w.values.data(), w.values.size());
-  };
+  const ProofInput witness = FakeWitness(5), other_witness = FakeWitness(6);
   const CircuitPtr circuit = FakeCircuit("a"), other_circuit = FakeCircuit("b");
 
-  const RequestDigest digest = ids_.Digest(*circuit, span(witness));
+  const RequestDigest digest = ids_.Digest(*circuit, witness);
 
-  EXPECT_EQ(digest, ids_.Digest(*circuit, span(witness)));
-  EXPECT_NE(digest, ids_.Digest(*circuit, span(other_witness)));
-  EXPECT_NE(digest, ids_.Digest(*other_circuit, span(witness)));
+  EXPECT_EQ(digest, ids_.Digest(*circuit, witness));
+  EXPECT_NE(digest, ids_.Digest(*circuit, other_witness));
+  EXPECT_NE(digest, ids_.Digest(*other_circuit, witness));
 }
 
 TEST_F(RequestIdsTest, TheDigestIsKeyedSoThatItDoesNotConfirmGuesses) {
   RequestIds other({.ttl = seconds(60), .results_max = 3, .result_bytes_max = 1 << 20}, clock_);
-  const Witness witness = FakeWitness(5);
-  const absl::Span<const kernels::U256> span(witness.values.data(), witness.values.size());
+  const ProofInput witness = FakeWitness(5);
 
-  EXPECT_NE(ids_.Digest(*FakeCircuit(), span), other.Digest(*FakeCircuit(), span));
+  EXPECT_NE(ids_.Digest(*FakeCircuit(), witness), other.Digest(*FakeCircuit(), witness));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ FakeRunner::Behaviour Moody(uint64_t seed, int faults_per_100) {
     }
     const auto dice = static_cast<int>((*random)() % 100);
     if (dice < faults_per_100) return FaultyRun(DeviceErrorClass::kLaunch);
-    context.stages.OnStage(Stage::kMsmA, microseconds(1));
+    context.stages.OnStage("msm_a", microseconds(1));
     return EchoRun(witness);
   };
 }
@@ -60,8 +60,9 @@ class StressTest : public testing::Test {
   static ProveRequest Request(const Witness& witness) {
     ProveRequest request;
     request.circuit = "mul3";
-    request.witness.values = SecretBuffer<kernels::U256>(witness.values.size());
-    for (size_t i = 0; i < witness.values.size(); ++i) request.witness.values[i] = witness.values[i];
+    Witness copy{SecretBuffer<kernels::U256>(witness.values.size())};
+    for (size_t i = 0; i < witness.values.size(); ++i) copy.values[i] = witness.values[i];
+    request.witness = std::move(copy);
     return request;
   }
   // After everybody has been answered.

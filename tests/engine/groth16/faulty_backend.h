@@ -12,7 +12,7 @@
 namespace proofmill::engine {
 
 // The cpu backend behind a fault. Keys that it made resident work with it alone.
-class FaultyBackend final : public Groth16Backend {
+class FaultyBackend : public Groth16Backend {
  public:
   enum class Fault { kNone, kWrongSum, kError, kLost };  // kLost: kError, and the device is lost
   // `fault` is asked before each proof, with its number from 0.

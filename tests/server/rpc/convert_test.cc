@@ -73,9 +73,9 @@ TEST(ConvertTest, TheSizeOfAWitnessIsJudgedBeforeItIsThere) {
 }
 
 TEST(ConvertTest, AStatementSurvivesItsMessage) {
+  const engine::Groth16Output output{SomeProof(), {kernels::Fr::FromUint64(0), -kernels::Fr::One()}};
   engine::ProveResult result;
-  result.proof = SomeProof();
-  result.public_signals = {kernels::Fr::FromUint64(0), -kernels::Fr::One()};
+  result.output = output;
   v1::ProofResult message;
   FillResult(result, /*include_snarkjs_json=*/true, "r", message);
   v1::VerifyRequest request;
@@ -84,15 +84,15 @@ TEST(ConvertTest, AStatementSurvivesItsMessage) {
 
   const auto statement = ParseStatement(request, 2);
   ASSERT_TRUE(statement.ok()) << statement.status();
-  EXPECT_EQ(statement->proof, result.proof);
-  EXPECT_EQ(statement->public_signals, result.public_signals);
+  EXPECT_EQ(statement->proof, output.proof);
+  EXPECT_EQ(statement->public_signals, output.public_signals);
 
   request.mutable_snarkjs()->set_proof_json(message.snarkjs_proof_json());
   request.mutable_snarkjs()->set_public_json(message.snarkjs_public_json());
   const auto from_json = ParseStatement(request, 2);
   ASSERT_TRUE(from_json.ok()) << from_json.status();
-  EXPECT_EQ(from_json->proof, result.proof);
-  EXPECT_EQ(from_json->public_signals, result.public_signals);
+  EXPECT_EQ(from_json->proof, output.proof);
+  EXPECT_EQ(from_json->public_signals, output.public_signals);
 }
 
 TEST(ConvertTest, CoordinatesAreBigEndianInTheOrderOfTheirNames) {

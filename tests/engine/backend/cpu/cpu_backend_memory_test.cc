@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/backend/cpu/cpu_backend.h"
@@ -85,8 +86,8 @@ Needle FirstH(const std::vector<Fr>& witness) {
 class Spy final : public StageSink {
  public:
   explicit Spy(const Needle& h) : h_(h) {}
-  void OnStage(Stage stage, std::chrono::nanoseconds) override {
-    if (stage == Stage::kNtt) found_ = h_.CountInMemory();
+  void OnStage(std::string_view stage, std::chrono::nanoseconds) override {
+    if (stage == StageName(Stage::kNtt)) found_ = h_.CountInMemory();
   }
   int found() const { return found_; }
 
@@ -121,8 +122,8 @@ TEST(CpuBackendMemoryTest, ACancelledProofLeavesNothingEither) {
   WipeMemory(circuit.witness.data(), circuit.witness.size() * sizeof(Fr));
   class CancelAfterNtt final : public StageSink {
    public:
-    void OnStage(Stage stage, std::chrono::nanoseconds) override {
-      if (stage == Stage::kNtt) token.Cancel();
+    void OnStage(std::string_view stage, std::chrono::nanoseconds) override {
+      if (stage == StageName(Stage::kNtt)) token.Cancel();
     }
     CancellationToken token;
   } sink;
