@@ -33,20 +33,61 @@ std::string OneLine(std::string text) {
   return text;
 }
 
+// What a line of the table says of a circuit beside its state.
+struct Shown {
+  std::string system, size = "-", publics = "-", domain = "-";
+};
+Shown ShownOf(const v1::Circuit& circuit) {
+  Shown shown;
+  shown.system = circuit.proof_system() == v1::PROOF_SYSTEM_WHIR_BABYBEAR ? "whir" : "groth16";
+  if (circuit.has_groth16_sizes()) {
+    shown.size = absl::StrCat(circuit.groth16_sizes().wires());
+    shown.publics = absl::StrCat(circuit.groth16_sizes().public_signals());
+    shown.domain = absl::StrCat(circuit.groth16_sizes().domain());
+  }
+  if (circuit.has_whir_parameters()) {
+    shown.size = absl::StrCat("2^", circuit.whir_parameters().num_variables());
+    shown.publics = absl::StrCat(circuit.whir_parameters().num_claims());
+  }
+  return shown;
+}
+
+void AddSizes(const v1::Groth16Sizes& sizes, nlohmann::ordered_json& entry) {
+  entry["wires"] = sizes.wires();
+  entry["public_signals"] = sizes.public_signals();
+  entry["domain"] = sizes.domain();
+  entry["coefficients"] = sizes.coefficients();
+  entry["key_bytes"] = sizes.key_bytes();
+}
+
+nlohmann::ordered_json ParametersToJson(const v1::WhirParameters& p) {
+  return {{"num_variables", p.num_variables()},
+          {"extension_degree", p.extension_degree()},
+          {"folding_first", p.folding_first()},
+          {"folding_rest", p.folding_rest()},
+          {"folding_constant", p.folding_constant()},
+          {"log_inv_rate", p.log_inv_rate()},
+          {"domain_reduction", p.domain_reduction()},
+          {"security_level", p.security_level()},
+          {"max_pow_bits", p.max_pow_bits()},
+          {"assumption", v1::WhirParameters::Assumption_Name(p.assumption())},
+          {"constants", p.constants()},
+          {"num_claims", p.num_claims()},
+          {"hiding", false}};
+}
+
 }  // namespace
 
 std::string CircuitsToText(const std::vector<v1::Circuit>& circuits) {
-  Table table({"circuit", "state", "wires", "public", "domain", "witness", "wait", "version"});
+  Table table({"circuit", "state", "system", "size", "public", "domain", "witness", "wait", "version"});
   std::string notes;
   for (const v1::Circuit& circuit : circuits) {
-    const v1::Groth16Sizes& sizes = circuit.groth16_sizes();
     const bool ready = circuit.state() == v1::Circuit::STATE_READY;
-    table.AddRow(
-        {OneLine(circuit.id()), StateName(circuit.state()), ready ? absl::StrCat(sizes.wires()) : "-",
-         ready ? absl::StrCat(sizes.public_signals()) : "-", ready ? absl::StrCat(sizes.domain()) : "-",
-         ready ? FormatBytes(circuit.limits().witness_bytes()) : "-",
-         ready ? FormatSeconds(Seconds(circuit.estimated_wait())) : "-",
-         ready ? OneLine(circuit.version().substr(0, kVersionShown)) : "-"});
+    const Shown shown = ShownOf(circuit);
+    table.AddRow({OneLine(circuit.id()), StateName(circuit.state()), shown.system, shown.size, shown.publics,
+                  shown.domain, ready ? FormatBytes(circuit.limits().witness_bytes()) : "-",
+                  ready ? FormatSeconds(Seconds(circuit.estimated_wait())) : "-",
+                  ready ? OneLine(circuit.version().substr(0, kVersionShown)) : "-"});
     if (!circuit.failure().empty()) {
       absl::StrAppend(&notes, OneLine(circuit.id()), ": failed: ", OneLine(circuit.failure()), "\n");
     }
@@ -62,14 +103,12 @@ nlohmann::ordered_json CircuitsToJson(const std::vector<v1::Circuit>& circuits) 
   for (const v1::Circuit& circuit : circuits) {
     nlohmann::ordered_json entry = {{"id", circuit.id()}, {"state", StateName(circuit.state())}};
     if (!circuit.failure().empty()) entry["failure"] = circuit.failure();
+    entry["system"] = ShownOf(circuit).system;
     if (circuit.state() == v1::Circuit::STATE_READY) {
-      const v1::Groth16Sizes& sizes = circuit.groth16_sizes();
       entry["version"] = circuit.version();
-      entry["wires"] = sizes.wires();
-      entry["public_signals"] = sizes.public_signals();
-      entry["domain"] = sizes.domain();
-      entry["coefficients"] = sizes.coefficients();
-      entry["key_bytes"] = sizes.key_bytes();
+      if (circuit.has_groth16_sizes()) AddSizes(circuit.groth16_sizes(), entry);
+      if (circuit.has_whir_parameters())
+        entry["whir_parameters"] = ParametersToJson(circuit.whir_parameters());
       entry["witness_bytes"] = circuit.limits().witness_bytes();
       entry["message_bytes_max"] = circuit.limits().message_bytes_max();
       entry["estimated_wait_seconds"] = Seconds(circuit.estimated_wait());

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
+#include "cli/table.h"
 #include "clients/cpp/error.h"
 #include "engine/base/status_macros.h"
 #include "engine/formats/file.h"
@@ -48,6 +49,23 @@ absl::StatusOr<engine::SecretBuffer<uint8_t>> ReadWitnessFile(const std::string&
   PROOFMILL_RETURN_IF_ERROR(file->ReadAt(0, absl::MakeSpan(bytes.data(), bytes.size())));
   PROOFMILL_RETURN_IF_ERROR(file->CheckUnchanged());
   return bytes;
+}
+
+std::string DescribeProgress(const client::Progress& progress) {
+  using Phase = client::Progress::Phase;
+  std::string text(client::PhaseName(progress.phase));
+  if (progress.phase == Phase::kSending) {
+    absl::StrAppend(&text, " ", FormatBytes(progress.sent_bytes), " of ", FormatBytes(progress.size_bytes));
+  }
+  if (progress.phase == Phase::kQueued) absl::StrAppend(&text, ", ", progress.jobs_ahead, " ahead");
+  if (progress.phase == Phase::kQueued && progress.estimated_wait) {
+    absl::StrAppend(&text, ", estimated wait ",
+                    FormatSeconds(absl::ToDoubleSeconds(*progress.estimated_wait)));
+  }
+  if (progress.phase == Phase::kRunning && !progress.stage.empty())
+    absl::StrAppend(&text, ", after ", progress.stage);
+  if (progress.phase == Phase::kWaitingToRetry) absl::StrAppend(&text, " (", progress.retry_reason, ")");
+  return text;
 }
 
 }  // namespace proofmill::cli

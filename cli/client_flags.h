@@ -38,6 +38,9 @@ proofmill::v1::Priority PriorityOf(absl::string_view name);
 //   errors of engine::RandomAccessFile.
 absl::StatusOr<engine::SecretBuffer<uint8_t>> ReadWitnessFile(const std::string& path);
 
+// What the status line says while the service works.
+std::string DescribeProgress(const client::Progress& progress);
+
 }  // namespace proofmill::cli
 
 #endif  // PROOFMILL_CLI_CLIENT_FLAGS_H_

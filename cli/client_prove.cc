@@ -24,24 +24,6 @@
 namespace proofmill::cli {
 namespace {
 
-// What the status line says while the service works.
-std::string Describe(const client::Progress& progress) {
-  using Phase = client::Progress::Phase;
-  std::string text(client::PhaseName(progress.phase));
-  if (progress.phase == Phase::kSending) {
-    absl::StrAppend(&text, " ", FormatBytes(progress.sent_bytes), " of ", FormatBytes(progress.size_bytes));
-  }
-  if (progress.phase == Phase::kQueued) absl::StrAppend(&text, ", ", progress.jobs_ahead, " ahead");
-  if (progress.phase == Phase::kQueued && progress.estimated_wait) {
-    absl::StrAppend(&text, ", estimated wait ",
-                    FormatSeconds(absl::ToDoubleSeconds(*progress.estimated_wait)));
-  }
-  if (progress.phase == Phase::kRunning && !progress.stage.empty())
-    absl::StrAppend(&text, ", after ", progress.stage);
-  if (progress.phase == Phase::kWaitingToRetry) absl::StrAppend(&text, " (", progress.retry_reason, ")");
-  return text;
-}
-
 class ClientProveCommand final : public Command {
  public:
   CommandInfo Info() const override {
@@ -133,7 +115,7 @@ class ClientProveCommand final : public Command {
                        : stream_ ? client::Transfer::kStream
                        : upload_ ? client::Transfer::kUpload
                                  : client::Transfer::kAuto;
-    options.on_progress = [&progress](const client::Progress& now) { progress.Set(Describe(now)); };
+    options.on_progress = [&progress](const client::Progress& now) { progress.Set(DescribeProgress(now)); };
     const absl::string_view bytes(reinterpret_cast<const char*>(wtns.data()), wtns.size());
     absl::StatusOr<v1::ProofResult> result = job_ ? client.ProveAsJob(std::move(spec), bytes, options)
                                                   : client.Prove(std::move(spec), bytes, options);

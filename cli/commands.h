@@ -27,6 +27,8 @@ std::unique_ptr<Command> MakeClientJobsCommand();
 std::unique_ptr<Command> MakeClientCancelCommand();
 std::unique_ptr<Command> MakeClientDeleteCommand();
 std::unique_ptr<Command> MakeClientVerifyCommand();
+std::unique_ptr<Command> MakeClientWhirProveCommand();
+std::unique_ptr<Command> MakeClientWhirVerifyCommand();
 std::unique_ptr<Command> MakeClientCircuitsCommand();
 std::unique_ptr<Command> MakeClientStatusCommand();
 std::unique_ptr<Command> MakeClientHealthCommand();

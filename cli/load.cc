@@ -17,18 +17,13 @@
 #include "absl/strings/str_split.h"
 #include "cli/client_flags.h"
 #include "cli/commands.h"
+#include "cli/load_input.h"
 #include "cli/load_judge.h"
 #include "cli/load_report.h"
 #include "cli/load_run.h"
 #include "cli/progress.h"
-#include "cli/proof_messages.h"
 #include "clients/cpp/error.h"
-#include "engine/base/host_buffer.h"
 #include "engine/base/status_macros.h"
-#include "engine/formats/file.h"
-#include "engine/formats/snarkjs_json.h"
-#include "engine/formats/wtns.h"
-#include "engine/groth16/verifier.h"
 
 namespace proofmill::cli {
 namespace {
@@ -36,34 +31,13 @@ namespace {
 constexpr uint64_t kUnderWayMax = 4096;  // a thread each
 constexpr uint64_t kConnectionsMax = 256;
 
-// A witness as it is sent, and the public signals that its proof must have.
-struct LoadWitness {
-  engine::SecretBuffer<uint8_t> wtns;
-  std::vector<std::string> signals;
-};
-
 // One --circuit with what belongs to it.
 struct LoadCircuit {
   std::string id;
   double weight = 1;
   std::vector<std::string> files;
-  std::vector<LoadWitness> witnesses;
-  engine::VerificationKey key;
+  std::vector<LoadInput> inputs;
 };
-
-absl::StatusOr<LoadWitness> ReadWitness(const std::string& path, const v1::Groth16Sizes& sizes) {
-  PROOFMILL_ASSIGN_OR_RETURN(const auto file, engine::RandomAccessFile::Open(path));
-  LoadWitness out;
-  PROOFMILL_ASSIGN_OR_RETURN(const engine::Witness witness,
-                             engine::ReadWtns(*file, static_cast<uint32_t>(sizes.wires())));
-  for (uint64_t i = 1; i <= sizes.public_signals(); ++i) {
-    out.signals.push_back(ToBytes(kernels::Fr::FromPlain(witness.values[i])));
-  }
-  out.wtns = engine::SecretBuffer<uint8_t>(file->size());
-  PROOFMILL_RETURN_IF_ERROR(file->ReadAt(0, absl::MakeSpan(out.wtns.data(), out.wtns.size())));
-  PROOFMILL_RETURN_IF_ERROR(file->CheckUnchanged());
-  return out;
-}
 
 absl::StatusOr<double> ParsePositive(absl::string_view text) {
   double number = 0;
@@ -101,8 +75,11 @@ class LoadCommand final : public Command {
             "step and one line each. In an open loop the latency\ncounts from when a request should have "
             "been "
             "sent, so that what waits behind a slow one shows.\n\n"
-            "--circuit begins a circuit of the mix; --witness and --weight after it belong to it. Requests "
-            "are not repeated\nwhen they are refused, unless --retry says so.\n\n"
+            "--circuit begins a circuit of the mix; --witness and --weight after it belong to it. For a "
+            "circuit of WHIR "
+            "(not\nhiding) the witness is the polynomial, which is opened at random points. Requests are not "
+            "repeated "
+            "when they are\nrefused, unless --retry says so.\n\n"
             "Exits 0 if every step made proofs, all verified, and met the objectives (--slo_...); 1 if not.",
         .examples =
             "proofmill load --circuit multiplier --witness w.wtns --concurrency 1,2,4,8 --duration 10s\n"
@@ -144,7 +121,8 @@ class LoadCommand final : public Command {
                    circuits_.back().id = std::string(id);
                    return absl::OkStatus();
                  });
-    flags.Custom("witness", "FILE", "", "A witness of the last --circuit; several are taken in turn.",
+    flags.Custom("witness", "FILE", "",
+                 "A witness of the last --circuit, or the values of a polynomial; several are taken in turn.",
                  [this](absl::string_view file) -> absl::Status {
                    if (circuits_.empty()) return absl::InvalidArgumentError("expected a --circuit before it");
                    circuits_.back().files.emplace_back(file);
@@ -271,12 +249,11 @@ class LoadCommand final : public Command {
                                                           ": expected it to be ready, got ",
                                                           v1::Circuit::State_Name(found->state())));
       }
-      PROOFMILL_ASSIGN_OR_RETURN(circuit.key,
-                                 engine::ParseVerificationKeyJson(found->verification_key_json()));
-      PROOFMILL_RETURN_IF_ERROR(engine::CheckVerificationKey(circuit.key));
+      PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<LoadInputReader> reader,
+                                 MakeLoadInputReader(*found, seed_));
       for (const std::string& file : circuit.files) {
-        PROOFMILL_ASSIGN_OR_RETURN(LoadWitness witness, ReadWitness(file, found->groth16_sizes()));
-        circuit.witnesses.push_back(std::move(witness));
+        PROOFMILL_ASSIGN_OR_RETURN(LoadInput input, reader->Read(file));
+        circuit.inputs.push_back(std::move(input));
       }
     }
     return absl::OkStatus();
@@ -308,10 +285,8 @@ class LoadCommand final : public Command {
   LoadStepReport Measure(const LoadStep& step, const std::vector<std::unique_ptr<client::Client>>& clients) {
     std::unique_ptr<LoadJudge> judge;
     if (verify_) {
-      std::vector<engine::VerificationKey> keys;
-      for (const LoadCircuit& circuit : circuits_) keys.push_back(circuit.key);
       const size_t quarter = std::max(1u, std::thread::hardware_concurrency() / 4);
-      judge = std::make_unique<LoadJudge>(std::move(keys), verify_threads_ != 0 ? verify_threads_ : quarter);
+      judge = std::make_unique<LoadJudge>(verify_threads_ != 0 ? verify_threads_ : quarter);
     }
     LoadPlan plan{.weights = {}, .seed = seed_};
     for (const LoadCircuit& circuit : circuits_) plan.weights.push_back(circuit.weight);
@@ -326,7 +301,7 @@ class LoadCommand final : public Command {
 
   LoadReply Send(client::Client& client, size_t kind, uint64_t number, LoadJudge* judge) const {
     const LoadCircuit& circuit = circuits_[kind];
-    const LoadWitness& witness = circuit.witnesses[number % circuit.witnesses.size()];
+    const LoadInput& input = circuit.inputs[number % circuit.inputs.size()];
     v1::ProofSpec spec;
     spec.set_circuit(circuit.id);
     spec.set_priority(PriorityOf(priority_));
@@ -342,9 +317,7 @@ class LoadCommand final : public Command {
                                     abandon_within_ * std::uniform_real_distribution<double>(0, 1)(random)
                               : flags_.deadline;
 
-    absl::StatusOr<v1::ProofResult> result = client.Prove(
-        std::move(spec),
-        absl::string_view(reinterpret_cast<const char*>(witness.wtns.data()), witness.wtns.size()), options);
+    absl::StatusOr<v1::ProofResult> result = client.Prove(std::move(spec), input.input, options);
     LoadReply reply;
     reply.answered = std::chrono::steady_clock::now();
     if (!result.ok()) {
@@ -361,7 +334,7 @@ class LoadCommand final : public Command {
     for (const v1::StageTime& stage : result->stages()) {
       reply.stages.emplace_back(stage.stage(), stage.duration_seconds());
     }
-    if (judge != nullptr) judge->Judge(kind, witness.signals, *std::move(result));
+    if (judge != nullptr) judge->Judge(*input.expected, *std::move(result));
     return reply;
   }
 

@@ -3,9 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/proof_messages.h"
 #include "engine/base/thread.h"
-#include "engine/groth16/verifier.h"
 
 namespace proofmill::cli {
 namespace {
@@ -14,16 +12,16 @@ constexpr size_t kCasesMax = 4096;  // about 4 MB of proofs
 
 }  // namespace
 
-LoadJudge::LoadJudge(std::vector<engine::VerificationKey> keys, size_t threads) : keys_(std::move(keys)) {
+LoadJudge::LoadJudge(size_t threads) {
   for (size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
 }
 
 LoadJudge::~LoadJudge() { Finish(); }
 
-void LoadJudge::Judge(size_t kind, const std::vector<std::string>& signals, v1::ProofResult result) {
+void LoadJudge::Judge(const ExpectedProof& expected, v1::ProofResult result) {
   engine::MutexLock lock(mu_);
   while (cases_.size() >= kCasesMax) changed_.Wait(mu_);
-  cases_.push_back({kind, &signals, std::move(result)});
+  cases_.push_back({&expected, std::move(result)});
   changed_.NotifyAll();
 }
 
@@ -58,18 +56,10 @@ void LoadJudge::Loop() {
   }
 }
 
-std::string LoadJudge::FaultOf(const Case& one) const {
-  const v1::ProofResult& result = one.result;
-  const std::string name = absl::StrCat("proof ", result.request_id(), " of ", result.circuit(), ": ");
-  const std::vector<std::string> signals(result.public_signals().begin(), result.public_signals().end());
-  if (signals != *one.signals) return absl::StrCat(name, "its public signals are not those of the witness");
-  const auto proof = ToProof(result.groth16());
-  if (!proof.ok()) return absl::StrCat(name, proof.status().message());
-  const auto values = ToSignals(result.public_signals());
-  if (!values.ok()) return absl::StrCat(name, values.status().message());
-  const auto valid = engine::Verify(keys_[one.kind], *values, *proof);
-  if (!valid.ok()) return absl::StrCat(name, valid.status().message());
-  return *valid ? "" : absl::StrCat(name, "it does not verify");
+std::string LoadJudge::FaultOf(const Case& one) {
+  const std::string fault = one.expected->FaultOf(one.result);
+  if (fault.empty()) return "";
+  return absl::StrCat("proof ", one.result.request_id(), " of ", one.result.circuit(), ": ", fault);
 }
 
 }  // namespace proofmill::cli

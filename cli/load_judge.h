@@ -1,7 +1,6 @@
 // Verifies the proofs that `proofmill load` gets, on threads of its own, so that senders go on meanwhile.
 //
-// A proof is good if its public signals are those of the witness that was sent and the circuit's key accepts
-// it. The keys come from the service once, before the load, or from the caller.
+// What makes a proof good is for what was sent to say (load_input.h).
 //
 // Thread safety: Judge() may be called from any thread, Finish() once, after the last of these.
 
@@ -15,23 +14,23 @@
 #include <thread>
 #include <vector>
 
+#include "cli/load_input.h"
 #include "engine/base/mutex.h"
-#include "engine/groth16/types.h"
 #include "proofmill/v1/prover.pb.h"
 
 namespace proofmill::cli {
 
 class LoadJudge {
  public:
-  // `keys` by kind of request; `threads` is positive.
-  LoadJudge(std::vector<engine::VerificationKey> keys, size_t threads);
+  // `threads` is positive.
+  explicit LoadJudge(size_t threads);
   ~LoadJudge();
   LoadJudge(const LoadJudge&) = delete;
   LoadJudge& operator=(const LoadJudge&) = delete;
 
-  // Takes a proof of `kind` for which `signals` are expected (big-endian, 32 bytes each; must outlive the
-  // judge). Waits while too many are before it.
-  void Judge(size_t kind, const std::vector<std::string>& signals, v1::ProofResult result);
+  // Takes a proof, which must be what `expected` says; that outlives the judge. Waits while too many are
+  // before it.
+  void Judge(const ExpectedProof& expected, v1::ProofResult result);
 
   struct Verdicts {
     uint64_t good = 0;
@@ -43,15 +42,13 @@ class LoadJudge {
 
  private:
   struct Case {
-    size_t kind;
-    const std::vector<std::string>* signals;
+    const ExpectedProof* expected;
     v1::ProofResult result;
   };
   void Loop();
   // Empty if it is good.
-  std::string FaultOf(const Case& one) const;
+  static std::string FaultOf(const Case& one);
 
-  const std::vector<engine::VerificationKey> keys_;
   engine::Mutex mu_;
   engine::CondVar changed_;
   std::deque<Case> cases_ ABSL_GUARDED_BY(mu_);

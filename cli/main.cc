@@ -22,14 +22,36 @@ namespace {
 using Factory = std::unique_ptr<Command> (*)();
 
 // In the order of the help. Names of two words form a group under the first.
-constexpr Factory kFactories[] = {
-    MakeServeCommand,        MakeApiKeyCommand,         MakeProveCommand,        MakeVerifyCommand,
-    MakeVkeyCommand,         MakeCalldataCommand,       MakeInspectCommand,      MakeSetupCommand,
-    MakeSynthCommand,        MakeClientProveCommand,    MakeClientSubmitCommand, MakeClientWatchCommand,
-    MakeClientJobCommand,    MakeClientJobsCommand,     MakeClientCancelCommand, MakeClientDeleteCommand,
-    MakeClientVerifyCommand, MakeClientCircuitsCommand, MakeClientStatusCommand, MakeClientHealthCommand,
-    MakeLoadCommand,         MakeBenchProveCommand,     MakeBenchMsmCommand,     MakeBenchNttCommand,
-    MakeWhirProveCommand,    MakeWhirVerifyCommand,     MakeWhirBenchCommand,    MakeWhirCheckVectorCommand};
+constexpr Factory kFactories[] = {MakeServeCommand,
+                                  MakeApiKeyCommand,
+                                  MakeProveCommand,
+                                  MakeVerifyCommand,
+                                  MakeVkeyCommand,
+                                  MakeCalldataCommand,
+                                  MakeInspectCommand,
+                                  MakeSetupCommand,
+                                  MakeSynthCommand,
+                                  MakeClientProveCommand,
+                                  MakeClientSubmitCommand,
+                                  MakeClientWatchCommand,
+                                  MakeClientJobCommand,
+                                  MakeClientJobsCommand,
+                                  MakeClientCancelCommand,
+                                  MakeClientDeleteCommand,
+                                  MakeClientVerifyCommand,
+                                  MakeClientWhirProveCommand,
+                                  MakeClientWhirVerifyCommand,
+                                  MakeClientCircuitsCommand,
+                                  MakeClientStatusCommand,
+                                  MakeClientHealthCommand,
+                                  MakeLoadCommand,
+                                  MakeBenchProveCommand,
+                                  MakeBenchMsmCommand,
+                                  MakeBenchNttCommand,
+                                  MakeWhirProveCommand,
+                                  MakeWhirVerifyCommand,
+                                  MakeWhirBenchCommand,
+                                  MakeWhirCheckVectorCommand};
 
 // Lists the commands whose names begin with `prefix`; all of them for an empty one.
 std::string ListCommands(absl::string_view prefix) {

@@ -27,6 +27,16 @@ inline constexpr char kWhirProveText[] =
     "The proof is checked before it is written.\n\n"
     "WHIR is NOT hiding: a proof reveals values of the polynomial. It is no zero-knowledge proof.";
 
+inline constexpr char kClientWhirProveText[] =
+    "Sends the polynomial and the points of the statement to a service, waits for the proof, verifies it "
+    "here with "
+    "the\nparameters of the statement, and writes it. The files are those of `proofmill whir prove` (see its "
+    "help); the "
+    "circuit\nmust have the same parameters. Refusals that may pass are retried until the deadline.\n\n"
+    "WHIR is NOT hiding: a proof reveals values of the polynomial. It is no zero-knowledge proof. The "
+    "capacity bound "
+    "is\nconjectural and not offered.";
+
 }  // namespace proofmill::cli
 
 #endif  // PROOFMILL_CLI_WHIR_TEXT_H_

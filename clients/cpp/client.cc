@@ -55,21 +55,21 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
   return std::unique_ptr<Client>(new Client(std::move(state)));
 }
 
-absl::StatusOr<v1::ProofResult> Client::Prove(v1::ProofSpec spec, absl::string_view wtns,
+absl::StatusOr<v1::ProofResult> Client::Prove(v1::ProofSpec spec, const Input& input,
                                               const ProveOptions& options) {
   if (spec.request_id().empty()) spec.set_request_id(RandomRequestId());
-  const bool fits = wtns.size() <= state_->options.unary_bytes_max;
+  const bool fits = input.bytes().size() <= state_->options.unary_bytes_max;
   const bool is_auto = options.transfer == Transfer::kAuto;
   const Transfer transfer = !is_auto ? options.transfer : fits ? Transfer::kUnary : Transfer::kStream;
 
   const absl::Time deadline = absl::Now() + options.timeout;
-  ProveCall call(state_->stubs, state_->options.retry, spec, wtns, options);
+  ProveCall call(state_->stubs, state_->options.retry, spec, input, options);
   absl::StatusOr<v1::ProofResult> result = call.Run(transfer);
   if (result.ok() || !is_auto || transfer != Transfer::kUnary || !NeedsStream(result.status())) return result;
 
   ProveOptions rest = options;
   rest.timeout = deadline - absl::Now();
-  return ProveCall(state_->stubs, state_->options.retry, spec, wtns, rest).Run(Transfer::kStream);
+  return ProveCall(state_->stubs, state_->options.retry, spec, input, rest).Run(Transfer::kStream);
 }
 
 absl::StatusOr<v1::VerifyResponse> Client::Verify(const v1::VerifyRequest& request, absl::Duration timeout) {

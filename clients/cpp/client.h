@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
+#include "clients/cpp/input.h"
 #include "clients/cpp/options.h"
 #include "proofmill/v1/circuits.pb.h"
 #include "proofmill/v1/jobs.grpc.pb.h"
@@ -82,23 +83,23 @@ class Client {
   Client& operator=(const Client&) = delete;
   ~Client();
 
-  // Proves `wtns`, the content of a .wtns file. An empty `spec.request_id` is filled with a random one, which
-  // stays the same over all attempts. Errors are those of the service; apart from them
+  // Proves `input`: the content of a .wtns file, or a polynomial with claims. An empty `spec.request_id` is
+  // filled with a random one, which stays the same over all attempts. Errors are those of the service; apart
+  // from them
   //   UNAVAILABLE        it could not be reached.
   //   DEADLINE_EXCEEDED  the timeout passed.
-  absl::StatusOr<v1::ProofResult> Prove(v1::ProofSpec spec, absl::string_view wtns,
+  absl::StatusOr<v1::ProofResult> Prove(v1::ProofSpec spec, const Input& input,
                                         const ProveOptions& options = {});
 
   // As Prove(), by way of a job: no call is open for long, and a service that is restarted meanwhile, or a
   // replica that goes, costs time only. `options.transfer` does not count.
-  absl::StatusOr<v1::ProofResult> ProveAsJob(v1::ProofSpec spec, absl::string_view wtns,
+  absl::StatusOr<v1::ProofResult> ProveAsJob(v1::ProofSpec spec, const Input& input,
                                              const ProveOptions& options = {});
 
   static constexpr absl::Duration kShortTimeout = absl::Seconds(10);
 
   // Makes a job and does not wait for it. An empty `spec.request_id` is filled as in Prove().
-  absl::StatusOr<v1::Job> CreateJob(v1::ProofSpec spec, absl::string_view wtns,
-                                    const JobOptions& options = {});
+  absl::StatusOr<v1::Job> CreateJob(v1::ProofSpec spec, const Input& input, const JobOptions& options = {});
 
   // These follow a job to the process that holds it.
   //   NOT_FOUND    it has expired or was deleted, or its process has ended: make it again.

@@ -75,15 +75,15 @@ absl::Status AtOwner(std::mutex& mu, std::map<std::string, JobStub>& owners, con
 
 }  // namespace
 
-absl::StatusOr<v1::Job> Client::CreateJob(v1::ProofSpec spec, absl::string_view wtns,
-                                          const JobOptions& options) {
+absl::StatusOr<v1::Job> Client::CreateJob(v1::ProofSpec spec, const Input& input, const JobOptions& options) {
   if (spec.request_id().empty()) spec.set_request_id(RandomRequestId());
   ProveOptions prove;
   prove.timeout = options.timeout;
-  prove.transfer = wtns.size() <= state_->options.unary_bytes_max ? Transfer::kUnary : Transfer::kUpload;
+  prove.transfer =
+      input.bytes().size() <= state_->options.unary_bytes_max ? Transfer::kUnary : Transfer::kUpload;
   prove.on_progress = options.on_progress;
   JobTarget target{.timeout = options.job_timeout, .job = {}};
-  ProveCall call(state_->stubs, state_->options.retry, std::move(spec), wtns, prove, &target);
+  ProveCall call(state_->stubs, state_->options.retry, std::move(spec), input, prove, &target);
   const absl::Status status = call.RunJob(prove.transfer);
   if (!status.ok()) return status;
   return std::move(target.job);
@@ -169,12 +169,12 @@ absl::StatusOr<v1::Job> Client::WatchJob(absl::string_view name, absl::Duration 
   return last;
 }
 
-absl::StatusOr<v1::ProofResult> Client::ProveAsJob(v1::ProofSpec spec, absl::string_view wtns,
+absl::StatusOr<v1::ProofResult> Client::ProveAsJob(v1::ProofSpec spec, const Input& input,
                                                    const ProveOptions& options) {
   if (spec.request_id().empty()) spec.set_request_id(RandomRequestId());
   const absl::Time deadline = absl::Now() + options.timeout;
   Progress progress;
-  progress.size_bytes = progress.sent_bytes = wtns.size();
+  progress.size_bytes = progress.sent_bytes = input.bytes().size();
   const auto on_change = [&](const v1::Job& job) {
     progress.phase =
         job.state() == v1::Job::STATE_QUEUED ? Progress::Phase::kQueued : Progress::Phase::kRunning;
@@ -186,7 +186,7 @@ absl::StatusOr<v1::ProofResult> Client::ProveAsJob(v1::ProofSpec spec, absl::str
     JobOptions job_options;
     job_options.timeout = job_options.job_timeout = deadline - absl::Now();
     job_options.on_progress = options.on_progress;
-    absl::StatusOr<v1::Job> job = CreateJob(spec, wtns, job_options);
+    absl::StatusOr<v1::Job> job = CreateJob(spec, input, job_options);
     if (!job.ok()) return job.status();
     job = WatchJob(job->name(), deadline - absl::Now(), on_change);
     if (job.ok() && job->has_result()) return std::move(*job->mutable_result());

@@ -26,16 +26,17 @@ void PrepareContext(const Stubs& stubs, absl::Time deadline, grpc::ClientContext
   if (!stubs.authorization.empty()) context.AddMetadata("authorization", std::string(stubs.authorization));
 }
 
-ProveCall::ProveCall(const Stubs& stubs, const RetryPolicy& retry, v1::ProofSpec spec, absl::string_view wtns,
+ProveCall::ProveCall(const Stubs& stubs, const RetryPolicy& retry, v1::ProofSpec spec, const Input& input,
                      const ProveOptions& options, JobTarget* job)
     : stubs_(stubs),
       spec_(std::move(spec)),
-      wtns_(wtns),
+      input_(input),
+      bytes_(input.bytes()),
       options_(options),
       job_(job),
       deadline_(absl::Now() + options.timeout),
       retrier_(retry, deadline_) {
-  progress_.size_bytes = wtns.size();
+  progress_.size_bytes = bytes_.size();
 }
 
 absl::StatusOr<v1::ProofResult> ProveCall::Run(Transfer transfer) {
@@ -63,8 +64,9 @@ absl::Status ProveCall::Attempt(Transfer transfer) {
   } else {
     status = AttemptUpload();
   }
-  if (status.ok() && job_ == nullptr && !result_.has_groth16()) {
-    return absl::InternalError("expected a Groth16 proof in the answer of the service, got none");
+  if (status.ok() && job_ == nullptr && !input_.IsAnsweredBy(result_)) {
+    return absl::InternalError(
+        "expected a proof of the input's proof system in the answer of the service, got none");
   }
   return status;
 }
@@ -78,14 +80,14 @@ bool ProveCall::RestartHelps(const absl::Status& error) {
 }
 
 void ProveCall::NoteCommitted(uint64_t committed_bytes) {
-  committed_bytes = std::min<uint64_t>(committed_bytes, wtns_.size());
+  committed_bytes = std::min<uint64_t>(committed_bytes, bytes_.size());
   if (committed_bytes > committed_bytes_) retrier_.NoteProgress();
   committed_bytes_ = committed_bytes;
   progress_.sent_bytes = committed_bytes;
 }
 
 const std::string& ProveCall::WitnessSha256() {
-  if (sha256_.empty()) sha256_ = Sha256(wtns_);
+  if (sha256_.empty()) sha256_ = Sha256(bytes_);
   return sha256_;
 }
 
@@ -106,7 +108,7 @@ absl::Status ProveCall::AttemptUnary() {
   PrepareContext(stubs_, deadline_, context);
   v1::ProveRequest request;
   *request.mutable_spec() = spec_;
-  request.mutable_groth16()->set_wtns(wtns_.data(), wtns_.size());
+  input_.Fill(request);
   Report(Progress::Phase::kRunning);
   return CallProve(context, request);
 }
@@ -146,8 +148,9 @@ bool ProveCall::OpenStream(Stream& stream) {
   v1::ProveStreamRequest request;
   v1::StreamHeader& header = *request.mutable_header();
   *header.mutable_spec() = spec_;
-  header.set_size_bytes(wtns_.size());
+  header.set_size_bytes(bytes_.size());
   header.set_sha256(WitnessSha256());
+  input_.FillHeader(header);
   header.set_upload(upload_);
   v1::ProveStreamResponse response;
   if (!stream.Write(request) || !stream.Read(&response) || !response.has_admitted()) return false;
@@ -163,8 +166,8 @@ bool ProveCall::OpenStream(Stream& stream) {
 bool ProveCall::SendChunks(Stream& stream) {
   v1::ProveStreamRequest request;
   uint64_t offset = committed_bytes_;
-  while (offset < wtns_.size()) {
-    const absl::string_view piece = wtns_.substr(offset, chunk_bytes_);
+  while (offset < bytes_.size()) {
+    const absl::string_view piece = bytes_.substr(offset, chunk_bytes_);
     request.mutable_chunk()->set_offset_bytes(offset);
     request.mutable_chunk()->set_data(piece.data(), piece.size());
     if (!stream.Write(request)) return false;
@@ -191,14 +194,14 @@ void ProveCall::ReadResult(Stream& stream) {
 
 absl::Status ProveCall::AttemptUpload() {
   absl::Status status = upload_.empty() ? CreateUpload() : FindCommitted();
-  while (status.ok() && committed_bytes_ < wtns_.size()) status = WriteNextPiece();
+  while (status.ok() && committed_bytes_ < bytes_.size()) status = WriteNextPiece();
   if (!status.ok()) return status;
 
   grpc::ClientContext context;
   PrepareContext(stubs_, deadline_, context);
   v1::ProveRequest request;
   *request.mutable_spec() = spec_;
-  request.mutable_groth16()->set_upload(upload_);
+  input_.FillUpload(upload_, request);
   Report(Progress::Phase::kRunning);
   return CallProve(context, request);
 }
@@ -208,7 +211,7 @@ absl::Status ProveCall::CreateUpload() {
   PrepareContext(stubs_, deadline_, context);
   v1::CreateUploadRequest request;
   request.set_circuit(spec_.circuit());
-  request.set_size_bytes(wtns_.size());
+  request.set_size_bytes(bytes_.size());
   request.set_sha256(WitnessSha256());
   // When the answer is lost, the next attempt finds the upload again.
   request.set_request_id(spec_.request_id());
@@ -232,7 +235,7 @@ absl::Status ProveCall::FindCommitted() {
 absl::Status ProveCall::WriteNextPiece() {
   grpc::ClientContext context;
   PrepareContext(stubs_, deadline_, context);
-  const absl::string_view piece = wtns_.substr(committed_bytes_, chunk_bytes_);
+  const absl::string_view piece = bytes_.substr(committed_bytes_, chunk_bytes_);
   v1::WriteUploadRequest request;
   request.set_name(upload_);
   request.set_offset_bytes(committed_bytes_);

@@ -19,6 +19,7 @@
 #include "absl/strings/string_view.h"
 #include "absl/time/time.h"
 #include "clients/cpp/client.h"
+#include "clients/cpp/input.h"
 #include "clients/cpp/retry.h"
 #include "proofmill/v1/jobs.grpc.pb.h"
 #include "proofmill/v1/prover.grpc.pb.h"
@@ -45,8 +46,8 @@ void PrepareContext(const Stubs& stubs, absl::Time deadline, grpc::ClientContext
 
 class ProveCall {
  public:
-  // `stubs`, `wtns` and `options` must outlive the call. REQUIRES: spec.request_id is set.
-  ProveCall(const Stubs& stubs, const RetryPolicy& retry, v1::ProofSpec spec, absl::string_view wtns,
+  // `stubs`, `input` and `options` must outlive the call. REQUIRES: spec.request_id is set.
+  ProveCall(const Stubs& stubs, const RetryPolicy& retry, v1::ProofSpec spec, const Input& input,
             const ProveOptions& options, JobTarget* job = nullptr);
 
   // Runs to the end, over `transfer`, which is not kAuto. REQUIRES: no job was asked for.
@@ -87,7 +88,8 @@ class ProveCall {
 
   const Stubs& stubs_;
   const v1::ProofSpec spec_;
-  const absl::string_view wtns_;
+  const Input& input_;
+  const absl::string_view bytes_;  // of the input
   const ProveOptions& options_;
   JobTarget* const job_;  // null: the proof itself is wanted
   const absl::Time deadline_;
