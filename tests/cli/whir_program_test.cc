@@ -113,7 +113,8 @@ TEST_F(WhirProgramTest, BadInputsAreNamed) {
   EXPECT_THAT(error_of({{"security_level", 121}}, "poly.bin"), HasSubstr("security_level: expected"));
   EXPECT_THAT(error_of({{"num_claims", 2}}, "poly.bin"), HasSubstr("claims: expected 2, got 1"));
   Write("high.bin", std::string(4 << kVariables, '\xff'));
-  EXPECT_THAT(error_of(json::object(), "high.bin"), HasSubstr("word 0 is no field element"));
+  EXPECT_THAT(error_of(json::object(), "high.bin"),
+              HasSubstr("expected words below 2013265921, got a larger one at index 0"));
   const Outcome no_value = Proofmill({"whir", "prove", File("points.json"), File("poly.bin"), File("none")});
   EXPECT_THAT(no_value.err, HasSubstr("a value is missing"));
 }

@@ -22,6 +22,7 @@
 #include "gtest/gtest.h"
 #include "proofmill/v1/prover.pb.h"
 #include "tests/e2e/server_process.h"
+#include "tests/e2e/whir_circuit.h"
 
 namespace proofmill::e2e {
 namespace {
@@ -147,6 +148,67 @@ TEST_P(WipeTest, AWitnessIsInMemoryWhileItsJobWaitsAndNotAfterTheReply) {
   EXPECT_EQ(CountWhileStopped(server.process(), needles), 0u) << "while waiting: " << while_waiting;
   server.Stop();
 }
+
+// Pieces of a polynomial, in the form that it is sent in and in that in which it is computed with.
+std::vector<std::string> Needles(const WhirRequest& request) {
+  constexpr size_t kWords = kNeedleBytes / 4;
+  std::string montgomery;
+  for (const kernels::BabyBear x : request.polynomial) {
+    const uint32_t word = x.montgomery();
+    montgomery.append(reinterpret_cast<const char*>(&word), sizeof(word));
+  }
+  std::vector<std::string> needles;
+  for (size_t i = 0; i < kNeedles; ++i) {
+    const size_t at = 4 * (i * (request.polynomial.size() - kWords) / (kNeedles - 1));
+    needles.push_back(request.evaluations.substr(at, kNeedleBytes));
+    needles.push_back(montgomery.substr(at, kNeedleBytes));
+  }
+  return needles;
+}
+
+class WhirWipeTest : public ::testing::TestWithParam<client::Transfer> {};
+
+TEST_P(WhirWipeTest, APolynomialIsInMemoryWhileItsJobWaitsAndNotAfterTheReply) {
+  CircuitFolder circuits;
+  circuits.Add(
+      "slow",
+      {.log2_domain = 14, .profile = engine::SynthProfile::kDense, .seed = 3, .n_public = 1, .progress = {}});
+  const WhirCircuit poly(circuits.path(), "poly", kSmallWhir);
+  ServerProcess server(circuits.path(), {"--threads=1", "--core_dumps"});
+  const auto wait_for = [&](const std::string& metric, double value) {
+    while (server.Metric(metric) != value) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  const WhirRequest request = poly.Request(77);
+  const std::vector<std::string> needles = Needles(request);
+  ASSERT_EQ(CountWhileStopped(server.process(), needles), 0u) << "found before it was sent";
+  v1::ProofSpec slow_spec, spec;
+  slow_spec.set_circuit("slow");
+  spec.set_circuit("poly");
+  client::ProveOptions options;
+  options.timeout = absl::Minutes(5);
+  auto slow = std::async(std::launch::async, [&] {
+    return server.MakeClient()->Prove(slow_spec, circuits.Wtns("slow", 1), options).ok();
+  });
+  wait_for("proofmill_proofs_in_flight", 1);
+  client::ProveOptions canary_options = options;
+  canary_options.transfer = GetParam();
+  const auto client = server.MakeClient();
+  auto canary =
+      std::async(std::launch::async, [&] { return client->Prove(spec, request.Input(), canary_options); });
+  wait_for("proofmill_queue_depth", 1);
+  EXPECT_GE(CountWhileStopped(server.process(), needles), needles.size() / 2) << "the control";
+
+  const auto result = canary.get();
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_TRUE(poly.IsProofOf(*result, request));
+  EXPECT_TRUE(slow.get());
+  EXPECT_EQ(CountWhileStopped(server.process(), needles), 0u);
+  server.Stop();
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, WhirWipeTest,
+                         ::testing::Values(client::Transfer::kUnary, client::Transfer::kStream,
+                                           client::Transfer::kUpload));
 
 std::string WayName(const ::testing::TestParamInfo<WipeTest::ParamType>& info) {
   const char* const names[] = {"Auto", "Unary", "Stream", "Upload"};
