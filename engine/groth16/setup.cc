@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -16,10 +15,12 @@
 #include "engine/base/host_buffer.h"
 #include "engine/base/status_macros.h"
 #include "engine/formats/zkey.h"
+#include "engine/groth16/fixed_base.h"
 #include "engine/groth16/key_audit.h"
 #include "engine/groth16/lagrange.h"
 #include "engine/groth16/seed_stream.h"
-#include "kernels/cpu/msm.h"
+#include "engine/groth16/setup_stages.h"
+#include "engine/groth16/wire_polynomials.h"
 #include "kernels/cpu/parallel.h"
 #include "kernels/curve/bn254.h"
 
@@ -27,52 +28,18 @@ namespace proofmill::engine {
 namespace {
 
 using kernels::Affine;
-using kernels::FixedBaseTable;
-using kernels::Fq;
-using kernels::Fq2;
 using kernels::Fr;
 using kernels::G1Affine;
-using kernels::G1Xyzz;
 using kernels::G2Affine;
-using kernels::G2Xyzz;
 using kernels::U256;
 
 // Section 9 needs the roots of the domain of twice the size.
 constexpr uint32_t kSetupDomainLog2Max = kernels::kFrTwoAdicity - 1;
-constexpr size_t kPointsPerChunk = size_t{1} << 15;   // 2 MiB of G1
-constexpr size_t kRecordsPerChunk = size_t{1} << 15;  // 1.4 MiB
 constexpr size_t kScalarsPerParallelChunk = size_t{1} << 12;
 
 template <typename F>
 Affine<F> Times(const Affine<F>& base, const Fr& scalar) {
   return kernels::ScalarMulVartime(kernels::Xyzz<F>::FromAffine(base), scalar.ToPlain()).ToAffine();
-}
-
-// A_s(tau), B_s(tau) and C_s(tau) for every wire s: the QAP at the secret point.
-struct WirePolynomials {
-  explicit WirePolynomials(size_t wires) : a(wires), b(wires), c(wires) {}
-  std::vector<Fr> a, b, c;
-  uint64_t n_coefs = 0;  // records that section 4 will have
-};
-
-WirePolynomials EvaluateWires(const ConstraintSystem& system, uint32_t log2_domain, const Fr& tau) {
-  const size_t rows = size_t{system.n_constraints()} + system.n_public() + 1;
-  HostBuffer<Fr> lagrange(rows);
-  LagrangeAt({.log2_n = log2_domain}, tau, Fr::One(), lagrange.data(), rows);
-
-  WirePolynomials out(system.n_wires());
-  ConstraintRow row;
-  for (uint32_t i = 0; i < system.n_constraints(); ++i) {
-    system.Row(i, row);
-    for (const LinearTerm& term : row.a) out.a[term.wire] += term.value * lagrange[i];
-    for (const LinearTerm& term : row.b) out.b[term.wire] += term.value * lagrange[i];
-    for (const LinearTerm& term : row.c) out.c[term.wire] += term.value * lagrange[i];
-    out.n_coefs += row.a.size() + row.b.size();
-  }
-  // The extra rows, which bind the public signals to the proof.
-  for (size_t s = 0; s <= system.n_public(); ++s) out.a[s] += lagrange[system.n_constraints() + s];
-  out.n_coefs += uint64_t{system.n_public()} + 1;
-  return out;
 }
 
 ZkeyCoefficient Record(uint32_t matrix, uint32_t row, const LinearTerm& term) {
@@ -83,26 +50,28 @@ ZkeyCoefficient Record(uint32_t matrix, uint32_t row, const LinearTerm& term) {
   return record;
 }
 
+// Records of some neighbouring constraints.
+struct Records {
+  std::vector<ZkeyCoefficient> all;
+  void Clear() { all.clear(); }
+};
+
 // Writes one key; every step appends one section.
 class KeyWriter {
  public:
-  KeyWriter(const ConstraintSystem& system, const SetupOptions& options, uint32_t log2_domain)
+  KeyWriter(const ConstraintSystem& system, const SetupOptions& options, FixedBaseMultiplier& multiplier,
+            uint32_t log2_domain)
       : system_(system),
         options_(options),
+        multiplier_(multiplier),
         log2_domain_(log2_domain),
         trapdoor_(TrapdoorFromSeed(options.seed)),
         delta_inverse_(trapdoor_.delta.Inverse()),
-        g1_(kernels::kG1Generator),
-        g2_(kernels::kG2Generator),
         hash_(EVP_MD_CTX_new(), EVP_MD_CTX_free) {}
 
   absl::Status Write(const std::string& path) {
     Report("evaluating the constraints", 0);
-    WirePolynomials wires = EvaluateWires(system_, log2_domain_, trapdoor_.tau);
-    if (wires.n_coefs > std::numeric_limits<uint32_t>::max()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("setup: expected at most 2^32 - 1 coefficients in A and B, got ", wires.n_coefs));
-    }
+    PROOFMILL_ASSIGN_OR_RETURN(const WirePolynomials wires, EvaluateWires(system_, Evaluation()));
     if (hash_ == nullptr || EVP_DigestInit_ex(hash_.get(), EVP_blake2b512(), nullptr) != 1) {
       return absl::InternalError("setup: OpenSSL gives no BLAKE2b-512");
     }
@@ -116,6 +85,13 @@ class KeyWriter {
  private:
   void Report(std::string_view step, double done) const {
     if (options_.progress) options_.progress(step, done);
+  }
+
+  WireEvaluation Evaluation() const {
+    return {.log2_domain = log2_domain_,
+            .tau = trapdoor_.tau,
+            .block_rows = options_.chunk,
+            .progress = [this](double done) { Report("evaluating the constraints", done); }};
   }
 
   ZkeyHeader MakeHeader(uint64_t n_coefs) const {
@@ -144,24 +120,22 @@ class KeyWriter {
       };
     };
     PROOFMILL_RETURN_IF_ERROR(
-        WritePoints(ZkeySection::kIc, "section 3: IC", g1_, private_first, linear(0, Fr::One())));
+        WritePoints<G1Affine>(ZkeySection::kIc, "section 3: IC", private_first, linear(0, Fr::One())));
     PROOFMILL_RETURN_IF_ERROR(WriteCoefficients());
-    PROOFMILL_RETURN_IF_ERROR(
-        WritePoints(ZkeySection::kA, "section 5: A", g1_, n_vars, [&](size_t i) { return wires.a[i]; }));
-    PROOFMILL_RETURN_IF_ERROR(
-        WritePoints(ZkeySection::kB1, "section 6: B1", g1_, n_vars, [&](size_t i) { return wires.b[i]; }));
-    PROOFMILL_RETURN_IF_ERROR(
-        WritePoints(ZkeySection::kB2, "section 7: B2", g2_, n_vars, [&](size_t i) { return wires.b[i]; }));
-    PROOFMILL_RETURN_IF_ERROR(WritePoints(ZkeySection::kC, "section 8: C", g1_, n_vars - private_first,
-                                          linear(private_first, delta_inverse_)));
+    const auto a = [&](size_t s) { return wires.a[s]; };
+    const auto b = [&](size_t s) { return wires.b[s]; };
+    PROOFMILL_RETURN_IF_ERROR(WritePoints<G1Affine>(ZkeySection::kA, "section 5: A", n_vars, a));
+    PROOFMILL_RETURN_IF_ERROR(WritePoints<G1Affine>(ZkeySection::kB1, "section 6: B1", n_vars, b));
+    PROOFMILL_RETURN_IF_ERROR(WritePoints<G2Affine>(ZkeySection::kB2, "section 7: B2", n_vars, b));
+    PROOFMILL_RETURN_IF_ERROR(WritePoints<G1Affine>(ZkeySection::kC, "section 8: C", n_vars - private_first,
+                                                    linear(private_first, delta_inverse_)));
     return WriteH();
   }
 
-  // `count` multiples of one base, by chunks: scalar(i) gives the i-th.
-  template <typename F, typename Scalar>
-  absl::Status WritePoints(ZkeySection section, std::string_view step, const FixedBaseTable<F>& table,
-                           size_t count, const Scalar& scalar) {
-    return WritePointChunks(section, step, table, count, [&](size_t first, Fr* out, size_t n) {
+  // `count` multiples of a generator: scalar(i) gives the i-th.
+  template <typename Point, typename Scalar>
+  absl::Status WritePoints(ZkeySection section, std::string_view step, size_t count, const Scalar& scalar) {
+    return WriteMultiples<Point>(section, step, count, [&](size_t first, Fr* out, size_t n) {
       kernels::ParallelFor(0, n, kScalarsPerParallelChunk, [&](size_t begin, size_t end) {
         for (size_t i = begin; i < end; ++i) out[i] = scalar(first + i);
       });
@@ -170,58 +144,78 @@ class KeyWriter {
 
   // H_i = [L_{2i+1}(tau) / delta]1 over the domain of twice the size.
   absl::Status WriteH() {
-    return WritePointChunks(ZkeySection::kH, "section 9: H", g1_, header_.domain_size,
-                            [&](size_t first, Fr* out, size_t n) {
-                              LagrangeAt({.log2_n = log2_domain_ + 1, .first = 2 * first + 1, .step = 2},
-                                         trapdoor_.tau, delta_inverse_, out, n);
-                            });
+    return WriteMultiples<G1Affine>(
+        ZkeySection::kH, "section 9: H", header_.domain_size, [&](size_t first, Fr* out, size_t n) {
+          LagrangeAt({.log2_n = log2_domain_ + 1, .first = 2 * first + 1, .step = 2}, trapdoor_.tau,
+                     delta_inverse_, out, n);
+        });
   }
 
-  template <typename F, typename Fill>
-  absl::Status WritePointChunks(ZkeySection section, std::string_view step, const FixedBaseTable<F>& table,
-                                size_t count, const Fill& fill) {
+  // fill(first, out, n) gives n scalars from number `first` on.
+  template <typename Point, typename Fill>
+  absl::Status WriteMultiples(ZkeySection section, std::string_view step, size_t count, const Fill& fill) {
     PROOFMILL_RETURN_IF_ERROR(writer_->BeginSection(section));
-    HostBuffer<Fr> scalars(std::min(count, kPointsPerChunk));
-    HostBuffer<Affine<F>> points(scalars.size());
-    for (size_t first = 0; first < count; first += kPointsPerChunk) {
-      const size_t n = std::min(kPointsPerChunk, count - first);
-      Report(step, static_cast<double>(first) / static_cast<double>(count));
+    HostBuffer<Fr> scalars(std::min(count, options_.chunk));
+    return WriteItems<Point>(step, count, [&](size_t first, Point* out, size_t n) {
       fill(first, scalars.data(), n);
-      table.Multiply(scalars.data(), points.data(), n);
-      PROOFMILL_RETURN_IF_ERROR(HashAndWrite(absl::Span<const Affine<F>>(points.data(), n)));
-    }
-    return absl::OkStatus();
+      return multiplier_.Multiply({scalars.data(), n}, out);
+    });
   }
 
   // The order of snarkjs: by constraint, A before B, then the extra rows.
   absl::Status WriteCoefficients() {
+    constexpr std::string_view kStep = "section 4: coefficients";
     PROOFMILL_RETURN_IF_ERROR(writer_->BeginSection(ZkeySection::kCoefficients));
-    std::vector<ZkeyCoefficient> records;
-    ConstraintRow row;
-    for (uint32_t i = 0; i < system_.n_constraints(); ++i) {
-      system_.Row(i, row);
-      for (const LinearTerm& term : row.a) records.push_back(Record(0, i, term));
-      for (const LinearTerm& term : row.b) records.push_back(Record(1, i, term));
-      if (records.size() < kRecordsPerChunk) continue;
-      Report("section 4: coefficients", static_cast<double>(i) / system_.n_constraints());
-      PROOFMILL_RETURN_IF_ERROR(HashAndWrite(absl::Span<const ZkeyCoefficient>(records)));
-      records.clear();
-    }
-    for (uint32_t s = 0; s <= system_.n_public(); ++s) {
-      records.push_back(Record(0, system_.n_constraints() + s, {s, Fr::One()}));
-    }
-    return HashAndWrite(absl::Span<const ZkeyCoefficient>(records));
+    const auto begin = [&](size_t block, size_t blocks) {
+      Report(kStep, static_cast<double>(block) / static_cast<double>(blocks));
+    };
+    const auto add = [](uint32_t i, const ConstraintRow& row, Records& part) {
+      for (const LinearTerm& term : row.a) part.all.push_back(Record(0, i, term));
+      for (const LinearTerm& term : row.b) part.all.push_back(Record(1, i, term));
+    };
+    const auto take = [&](absl::Span<const Records> parts) {
+      for (const Records& part : parts) {
+        PROOFMILL_RETURN_IF_ERROR(HashAndWrite(absl::Span<const ZkeyCoefficient>(part.all)));
+      }
+      return absl::OkStatus();
+    };
+    PROOFMILL_RETURN_IF_ERROR(ForRows<Records>(system_, options_.chunk, begin, add, take));
+    const size_t extra = size_t{system_.n_public()} + 1;
+    return WriteItems<ZkeyCoefficient>(kStep, extra, [&](size_t first, ZkeyCoefficient* out, size_t n) {
+      for (size_t i = 0; i < n; ++i) {
+        const auto s = static_cast<uint32_t>(first + i);
+        out[i] = Record(0, system_.n_constraints() + s, {s, Fr::One()});
+      }
+      return absl::OkStatus();
+    });
+  }
+
+  // `count` items of a section: make(first, out, n) makes n of them while those before are written.
+  template <typename T, typename Make>
+  absl::Status WriteItems(std::string_view step, size_t count, const Make& make) {
+    if (count == 0) return absl::OkStatus();
+    const size_t chunk = std::min(count, options_.chunk);
+    const size_t chunks = (count + chunk - 1) / chunk;
+    std::array<HostBuffer<T>, 2> slots = {HostBuffer<T>(chunk), HostBuffer<T>(chunks > 1 ? chunk : 0)};
+    const auto size = [&](size_t k) { return std::min(chunk, count - k * chunk); };
+    return RunInTwoStages(
+        chunks, [&](size_t k) { Report(step, static_cast<double>(k) / static_cast<double>(chunks)); },
+        [&](size_t k) { return make(k * chunk, slots[k % 2].data(), size(k)); },
+        [&](size_t k) { return HashAndWrite(absl::Span<const T>(slots[k % 2].data(), size(k))); });
   }
 
   // csHash is BLAKE2b-512 over the payloads of sections 3 to 9 as they are in the file. snarkjs hashes the
   // points in another encoding, for its own `zkey verify`, which needs a powers-of-tau file that these keys
-  // do not have.
+  // do not have. The hash takes one thread about as long as the file does.
   template <typename T>
   absl::Status HashAndWrite(absl::Span<const T> items) {
-    if (EVP_DigestUpdate(hash_.get(), items.data(), items.size() * sizeof(T)) != 1) {
-      return absl::InternalError("setup: BLAKE2b-512 failed");
-    }
-    return writer_->Write(items);
+    bool hashed = false;
+    absl::Status written;
+    kernels::ParallelInvoke(
+        [&] { hashed = EVP_DigestUpdate(hash_.get(), items.data(), items.size() * sizeof(T)) == 1; },
+        [&] { written = writer_->Write(items); });
+    if (!hashed) return absl::InternalError("setup: BLAKE2b-512 failed");
+    return written;
   }
 
   absl::Status WriteContribution() {
@@ -240,11 +234,10 @@ class KeyWriter {
 
   const ConstraintSystem& system_;
   const SetupOptions& options_;
+  FixedBaseMultiplier& multiplier_;
   const uint32_t log2_domain_;
   const Trapdoor trapdoor_;
   const Fr delta_inverse_;
-  const FixedBaseTable<Fq> g1_;
-  const FixedBaseTable<Fq2> g2_;
   const std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> hash_;
   ZkeyHeader header_;
   std::unique_ptr<ZkeyWriter> writer_;
@@ -289,7 +282,11 @@ absl::Status Setup(const ConstraintSystem& system, const SetupOptions& options, 
                                                    " constraints and public signals, got ",
                                                    uint64_t{system.n_constraints()} + system.n_public() + 1));
   }
-  return KeyWriter(system, options, log2_domain).Write(key_path);
+  if (options.multiplier != nullptr) {
+    return KeyWriter(system, options, *options.multiplier, log2_domain).Write(key_path);
+  }
+  const std::unique_ptr<FixedBaseMultiplier> cpu = MakeCpuFixedBaseMultiplier();
+  return KeyWriter(system, options, *cpu, log2_domain).Write(key_path);
 }
 
 absl::Status Setup(const R1cs& r1cs, const SetupOptions& options, const std::string& key_path) {

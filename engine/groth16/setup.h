@@ -4,14 +4,15 @@
 //
 // The key has the layout of snarkjs: sections 1 to 10 ascending, gamma2 the generator, delta2 another point,
 // the n_public + 1 extra rows of section 4, and section 9 in the odd Lagrange basis of the domain of 2n
-// points (groth16.md B). It is streamed to disk: memory is about 250 bytes a domain point or wire, whatever
-// the file's size. Same system and seed give the same file.
+// points (groth16.md B). It is streamed to disk: memory is about 250 bytes a domain point or wire and
+// some 60 MiB, whatever the file's size. Same system and seed give the same file.
 //
 // Thread safety: pure functions; they run on the thread arena of the caller.
 
 #ifndef PROOFMILL_ENGINE_GROTH16_SETUP_H_
 #define PROOFMILL_ENGINE_GROTH16_SETUP_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -21,6 +22,7 @@
 #include "absl/status/statusor.h"
 #include "engine/formats/r1cs.h"
 #include "engine/groth16/constraint_system.h"
+#include "engine/groth16/fixed_base.h"
 #include "kernels/field/bn254_fr.h"
 
 namespace proofmill::engine {
@@ -32,12 +34,16 @@ using ProgressFunction = std::function<void(std::string_view step, double done)>
 struct SetupOptions {
   uint64_t seed = 0;
   ProgressFunction progress = nullptr;
+  // What multiplies the generators; null: the CPU. The key is the same.
+  FixedBaseMultiplier* multiplier = nullptr;
+  // Points, coefficients or constraints in memory at a time; at least 1. The key is the same.
+  size_t chunk = size_t{1} << 16;
 };
 
 // Writes KEY.zkey for a constraint system.
 //   INVALID_ARGUMENT  it is too large: constraints + n_public + 1 above 2^27 (section 9 needs the domain of
 //                     twice the size), or more coefficients than the format can count.
-//   otherwise         as ZkeyWriter.
+//   otherwise         as ZkeyWriter and FixedBaseMultiplier.
 absl::Status Setup(const ConstraintSystem& system, const SetupOptions& options, const std::string& key_path);
 absl::Status Setup(const R1cs& r1cs, const SetupOptions& options, const std::string& key_path);
 

@@ -1,7 +1,9 @@
 #include "engine/groth16/setup.h"
 
 #include <cstring>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/formats/zkey.h"
@@ -11,6 +13,7 @@
 #include "tests/engine/formats/container.h"
 #include "tests/engine/formats/status_matchers.h"
 #include "tests/engine/groth16/circuits.h"
+#include "tests/engine/groth16/setup_keys.h"
 
 namespace proofmill::engine {
 namespace {
@@ -138,6 +141,58 @@ TEST_F(SetupKeyTest, SectionsAscendAndTheContributionSaysWhatTheKeyIs) {
 TEST(SetupTest, SameSeedGivesTheSameFileAndAnotherSeedAnotherKey) {
   EXPECT_EQ(MakeKeyBytes(OddTerms(), 3), MakeKeyBytes(OddTerms(), 3));
   EXPECT_NE(MakeKeyBytes(OddTerms(), 3), MakeKeyBytes(OddTerms(), 4));
+}
+
+TEST(SetupTest, TheKeyIsTheSameInChunksOfAnySize) {
+  for (const TestCircuit& circuit : EdgeCircuits()) {
+    const R1cs r1cs = circuit.ToR1cs();
+    const Bytes whole = SetupBytes(R1csConstraints(r1cs), {.seed = 9});
+    for (const size_t chunk : {1u, 2u, 7u}) {
+      EXPECT_EQ(SetupBytes(R1csConstraints(r1cs), {.seed = 9, .chunk = chunk}), whole)
+          << circuit.name << ", chunk " << chunk;
+    }
+  }
+}
+
+// Counts what it passes on to the CPU, and fails at the call that it is told.
+class CountingMultiplier final : public FixedBaseMultiplier {
+ public:
+  explicit CountingMultiplier(size_t fail_at) : fail_at_(fail_at) {}
+  std::string_view name() const override { return "counting"; }
+  absl::Status Multiply(absl::Span<const Fr> scalars, G1Affine* out) override {
+    return Pass(scalars, out, g1_points);
+  }
+  absl::Status Multiply(absl::Span<const Fr> scalars, G2Affine* out) override {
+    return Pass(scalars, out, g2_points);
+  }
+  size_t calls = 0, g1_points = 0, g2_points = 0;
+
+ private:
+  template <typename Point>
+  absl::Status Pass(absl::Span<const Fr> scalars, Point* out, size_t& points) {
+    if (calls++ == fail_at_) return absl::InternalError("the device is gone");
+    points += scalars.size();
+    return cpu_->Multiply(scalars, out);
+  }
+  const size_t fail_at_;
+  const std::unique_ptr<FixedBaseMultiplier> cpu_ = MakeCpuFixedBaseMultiplier();
+};
+
+TEST(SetupTest, EveryPointComesFromTheMultiplierAndItsErrorsEndTheSetup) {
+  const R1cs r1cs = Squarings(4).ToR1cs();  // 6 wires, one public, domain 8
+  CountingMultiplier good(~size_t{0});
+  const SetupOptions options = {.seed = 7, .multiplier = &good, .chunk = 4};
+  EXPECT_EQ(SetupBytes(R1csConstraints(r1cs), options), MakeKeyBytes(Squarings(4), 7));
+  EXPECT_EQ(good.g1_points, 2u + 6 + 6 + 4 + 8) << "IC, A, B1, C, H";
+  EXPECT_EQ(good.g2_points, 6u) << "B2";
+
+  for (size_t call = 0; call < good.calls; ++call) {
+    TestFolder folder;
+    CountingMultiplier bad(call);
+    ExpectError(engine::Setup(r1cs, {.seed = 7, .multiplier = &bad, .chunk = 4}, folder.Path("key.zkey")),
+                absl::StatusCode::kInternal, "the device is gone");
+    EXPECT_TRUE(folder.List().empty()) << call;
+  }
 }
 
 TEST(SetupTest, TheDomainIsTheOneOfSnarkjs) {
