@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/output_files.h"
 #include "cli/progress.h"
+#include "engine/backend/select.h"
 #include "engine/base/status_macros.h"
 #include "engine/formats/r1cs.h"
 #include "engine/groth16/synth.h"
@@ -50,6 +51,10 @@ class SynthCommand final : public Command {
     flags.Uint("seed", &seed_, {.min = 0, .max = UINT64_MAX}, "Of the circuit and the trapdoor.");
     flags.Uint("witness_seed", &witness_seed_, {.min = 0, .max = UINT64_MAX}, "Of the witness.");
     flags.Bool("witness_only", &witness_only_, "Make no key, only a witness.");
+    flags.Choice(
+        "backend", &backend_, {"auto", "cpu", "cuda"},
+        "What computes the points of the key, which are the same; auto takes a GPU for large keys where "
+        "there is one.");
     flags.String("r1cs", "FILE", &r1cs_path_,
                  "Write the circuit to this .r1cs file too (needs 400 bytes a constraint).");
   }
@@ -75,7 +80,13 @@ class SynthCommand final : public Command {
  private:
   absl::Status MakeFiles(const std::vector<std::string>& positional) const {
     Progress progress("starting");
-    PROOFMILL_ASSIGN_OR_RETURN(const engine::SynthOptions options, Options(progress));
+    PROOFMILL_ASSIGN_OR_RETURN(engine::SynthOptions options, Options(progress));
+    std::unique_ptr<engine::FixedBaseMultiplier> multiplier;
+    if (!witness_only_) {
+      PROOFMILL_ASSIGN_OR_RETURN(multiplier,
+                                 engine::ChooseFixedBaseMultiplier(backend_, options.log2_domain));
+      options.multiplier = multiplier.get();
+    }
     if (!r1cs_path_.empty()) {
       progress.Set("writing the circuit");
       PROOFMILL_ASSIGN_OR_RETURN(const engine::R1cs r1cs, engine::SynthR1cs(options));
@@ -105,6 +116,7 @@ class SynthCommand final : public Command {
   uint64_t seed_ = 0;
   uint64_t witness_seed_ = 0;
   bool witness_only_ = false;
+  std::string backend_ = "auto";
   std::string r1cs_path_;
 };
 

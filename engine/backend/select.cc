@@ -14,6 +14,7 @@
 #include "kernels/field/arithmetic.h"
 #if defined(PROOFMILL_HAVE_CUDA)
 #include "engine/backend/cuda/cuda_backend.h"
+#include "engine/backend/cuda/fixed_base_device.h"
 #include "engine/backend/cuda/whir_device.h"
 #endif
 
@@ -46,6 +47,9 @@ absl::StatusOr<WhirDeviceMaker> FirstGpu() {
     return MakeCudaWhirDevice(config);
   };
 }
+absl::StatusOr<std::unique_ptr<FixedBaseMultiplier>> FirstGpuMultiplier() {
+  return MakeCudaFixedBaseMultiplier();
+}
 #else
 absl::Status NoCuda() {
   return WithReason(absl::FailedPreconditionError("cuda: this build has no cuda backend"),
@@ -53,6 +57,7 @@ absl::Status NoCuda() {
 }
 absl::StatusOr<BackendSelection> AllGpus(const BackendOptions&) { return NoCuda(); }
 absl::StatusOr<WhirDeviceMaker> FirstGpu() { return NoCuda(); }
+absl::StatusOr<std::unique_ptr<FixedBaseMultiplier>> FirstGpuMultiplier() { return NoCuda(); }
 #endif
 
 absl::Status UnknownBackend(std::string_view choice) {
@@ -93,6 +98,17 @@ absl::StatusOr<WhirDeviceMaker> ChooseWhirDevice(std::string_view choice) {
   if (choice != "auto" && choice != "cuda") return UnknownBackend(choice);
   absl::StatusOr<WhirDeviceMaker> gpu = FirstGpu();
   if (choice == "auto" && absl::IsFailedPrecondition(gpu.status())) return WhirDeviceMaker();
+  return gpu;
+}
+
+absl::StatusOr<std::unique_ptr<FixedBaseMultiplier>> ChooseFixedBaseMultiplier(std::string_view choice,
+                                                                               uint32_t log2_domain) {
+  std::unique_ptr<FixedBaseMultiplier> cpu;
+  if (choice == "cpu") return cpu;
+  if (choice != "auto" && choice != "cuda") return UnknownBackend(choice);
+  if (choice == "auto" && log2_domain < kGpuSetupLog2DomainMin) return cpu;
+  absl::StatusOr<std::unique_ptr<FixedBaseMultiplier>> gpu = FirstGpuMultiplier();
+  if (choice == "auto" && absl::IsFailedPrecondition(gpu.status())) return cpu;
   return gpu;
 }
 

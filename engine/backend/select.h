@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "engine/backend/backend.h"
+#include "engine/groth16/fixed_base.h"
 #include "engine/whir/device.h"
 
 namespace proofmill::engine {
@@ -48,6 +49,16 @@ absl::StatusOr<BackendSelection> MakeBackends(std::string_view choice, const Bac
 // the first.
 //   INVALID_ARGUMENT, FAILED_PRECONDITION  as MakeBackends().
 absl::StatusOr<WhirDeviceMaker> ChooseWhirDevice(std::string_view choice);
+
+// Where a set-up of a domain of 2^log2_domain multiplies the generators, for the same words; null means the
+// CPU. With several GPUs it is the first. "auto" takes the CPU for domains below
+// 2^kGpuSetupLog2DomainMin.
+//   INVALID_ARGUMENT, FAILED_PRECONDITION  as MakeBackends().
+//   RESOURCE_EXHAUSTED, INTERNAL           the GPU does not work.
+absl::StatusOr<std::unique_ptr<FixedBaseMultiplier>> ChooseFixedBaseMultiplier(std::string_view choice,
+                                                                               uint32_t log2_domain);
+// To start CUDA takes a process longer than a CPU of a few cores needs for the points of a smaller key.
+inline constexpr uint32_t kGpuSetupLog2DomainMin = 16;
 
 // What the arithmetic of this process on the CPU uses from now on (kernels/field/arithmetic.h); "auto" leaves
 // the best that the CPU has.

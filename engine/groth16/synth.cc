@@ -79,7 +79,9 @@ absl::Status Synthesize(const SynthOptions& options, const std::string& key_path
   const SynthCircuit circuit(options);
   // The witness first: it is quick, and a path that cannot be written shows before minutes of key making.
   PROOFMILL_RETURN_IF_ERROR(WriteSynthWitness(options, 0, witness_path));
-  return Setup(circuit, {.seed = options.seed, .progress = options.progress}, key_path);
+  return Setup(circuit,
+               {.seed = options.seed, .progress = options.progress, .multiplier = options.multiplier},
+               key_path);
 }
 
 absl::StatusOr<R1cs> SynthR1cs(const SynthOptions& options) {

@@ -42,6 +42,7 @@ struct SynthOptions {
   uint64_t seed = 0;
   uint32_t n_public = 1;
   ProgressFunction progress = nullptr;
+  FixedBaseMultiplier* multiplier = nullptr;  // as in SetupOptions
 };
 
 // All of these:

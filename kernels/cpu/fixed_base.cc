@@ -17,8 +17,13 @@ constexpr size_t kBatch = 1024;  // sums that share an inversion
 }  // namespace
 
 template <typename F>
+SignedDigits FixedBaseTable<F>::Digits() {
+  return SignedDigits(kWindowBits, kScalarBits);
+}
+
+template <typename F>
 FixedBaseTable<F>::FixedBaseTable(const Affine<F>& base) {
-  const SignedDigits digits(kWindowBits, kScalarBits);
+  const SignedDigits digits = Digits();
   const size_t digit_max = digits.digit_max();
   std::vector<Xyzz<F>> bases(digits.windows());  // 2^(w * kWindowBits) * base
   bases[0] = Xyzz<F>::FromAffine(base);
@@ -40,7 +45,7 @@ FixedBaseTable<F>::FixedBaseTable(const Affine<F>& base) {
 // points[kBatch + i].
 template <typename F>
 void FixedBaseTable<F>::Multiply(const Fr* scalars, Affine<F>* out, size_t n) const {
-  const SignedDigits digits(kWindowBits, kScalarBits);
+  const SignedDigits digits = Digits();
   ParallelFor(0, n, kBatch, [&](size_t begin, size_t end) {
     const size_t count = end - begin;
     SecretScratch<U256> plain(count);

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/cpu/signed_digits.h"
 #include "kernels/curve/bn254.h"
 #include "kernels/field/bn254_fr.h"
 #include "kernels/field/limbs.h"
@@ -55,8 +56,12 @@ class FixedBaseTable {
   // out[i] = scalars[i] * base for i < n. Multi-threaded.
   void Multiply(const Fr* scalars, Affine<F>* out, size_t n) const;
 
+  // How the table cuts a scalar, and what it holds, for those who take it elsewhere: multiple d of window w,
+  // that is d * 2^(w * window_bits) * base for d from 1 to digit_max, at w * digit_max + d - 1.
+  static SignedDigits Digits();
+  const std::vector<Affine<F>>& multiples() const { return multiples_; }
+
  private:
-  // Row w holds 1, 2, ..., 512 times 2^(10w) * base.
   std::vector<Affine<F>> multiples_;
 };
 

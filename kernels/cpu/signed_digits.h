@@ -1,5 +1,6 @@
 // Scalars as signed digits to base 2^window_bits: s = sum of d_w * 2^(w * window_bits) with |d_w| at most
-// 2^(window_bits - 1). Half as many buckets or table entries serve, because -P costs nothing.
+// 2^(window_bits - 1). Half as many buckets or table entries serve, because -P costs nothing. Made on the
+// host; device code takes it by value.
 
 #ifndef PROOFMILL_KERNELS_CPU_SIGNED_DIGITS_H_
 #define PROOFMILL_KERNELS_CPU_SIGNED_DIGITS_H_
@@ -31,13 +32,13 @@ class SignedDigits {
     }
   }
 
-  uint32_t window_bits() const { return window_bits_; }
-  uint32_t windows() const { return windows_; }
+  PROOFMILL_HD uint32_t window_bits() const { return window_bits_; }
+  PROOFMILL_HD uint32_t windows() const { return windows_; }
   // The largest absolute value of a digit.
-  uint32_t digit_max() const { return uint32_t{1} << (window_bits_ - 1); }
+  PROOFMILL_HD uint32_t digit_max() const { return uint32_t{1} << (window_bits_ - 1); }
 
   // The scalar with its offset, from which Digit() reads: worth keeping when all digits are wanted.
-  U256 Recode(const U256& scalar) const {
+  PROOFMILL_HD U256 Recode(const U256& scalar) const {
     U256 out;
     Add(scalar, offset_, out);  // below 2^256: scalar < 2^255, and the offset is below 2/3 of 2^scalar_bits
     return out;
@@ -45,13 +46,15 @@ class SignedDigits {
 
   // Digit w. It is zero if the window begins above bit BitLength(scalar) + 1: the windows below hold every
   // number up to 2^(bit - 1) * (1 - 1 / (2^window_bits - 1)), so shorter scalars do not carry into it.
-  int32_t DigitOfRecoded(const U256& recoded, uint32_t w) const {
+  PROOFMILL_HD int32_t DigitOfRecoded(const U256& recoded, uint32_t w) const {
     return DigitOfField(FieldOfRecoded(recoded, w), w);
   }
-  int32_t Digit(const U256& scalar, uint32_t w) const { return DigitOfRecoded(Recode(scalar), w); }
+  PROOFMILL_HD int32_t Digit(const U256& scalar, uint32_t w) const {
+    return DigitOfRecoded(Recode(scalar), w);
+  }
 
   // The bits of window w in a recoded scalar, below 2^window_bits, and the digit that they stand for.
-  uint32_t FieldOfRecoded(const U256& recoded, uint32_t w) const {
+  PROOFMILL_HD uint32_t FieldOfRecoded(const U256& recoded, uint32_t w) const {
     const uint32_t bit = w * window_bits_;
     const uint32_t limb = bit / 64;
     const uint32_t shift = bit % 64;
@@ -59,7 +62,7 @@ class SignedDigits {
     if (shift + window_bits_ > 64 && limb < 3) field |= recoded.limb[limb + 1] << (64 - shift);
     return static_cast<uint32_t>(field & ((uint64_t{1} << window_bits_) - 1));
   }
-  int32_t DigitOfField(uint32_t field, uint32_t w) const {
+  PROOFMILL_HD int32_t DigitOfField(uint32_t field, uint32_t w) const {
     const int32_t offset = w + 1 < windows_ ? static_cast<int32_t>(digit_max()) : 0;
     return static_cast<int32_t>(field) - offset;
   }

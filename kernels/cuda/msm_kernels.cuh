@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "kernels/cuda/block_inverse.cuh"
 #include "kernels/cuda/msm.h"
 #include "kernels/cuda/msm_affine.cuh"
 #include "kernels/cuda/wide.cuh"
@@ -331,37 +332,16 @@ __global__ void __launch_bounds__(32) JoinSets(const Xyzz<F>* set_sums, uint32_t
   if (k == 0) result[blockIdx.x] = sum;
 }
 
-// next[i] = 2^doublings * previous[i], one thread a point; the block's ZZZ are inverted together by a product
-// tree in shared memory.
+// next[i] = 2^doublings * previous[i], one thread a point; the block's ZZZ are inverted together.
 template <typename F>
 __global__ void __launch_bounds__(kSumThreads)
     TableStep(const Affine<F>* previous, Affine<F>* next, uint32_t n, uint32_t doublings) {
-  __shared__ F tree[2 * kSumThreads];  // node v has children 2v and 2v + 1; leaves are the threads
+  __shared__ InverseTree<F, kSumThreads> tree;
   const uint32_t i = blockIdx.x * kSumThreads + threadIdx.x;
   Xyzz<F> p = Xyzz<F>::FromAffine(i < n ? previous[i] : previous[0]);
   for (uint32_t k = 0; k < doublings; ++k) p = p.Double();
-  tree[kSumThreads + threadIdx.x] = p.zzz;
-  __syncthreads();
-  for (uint32_t width = kSumThreads / 2; width > 0; width /= 2) {
-    if (threadIdx.x < width) {
-      const uint32_t v = width + threadIdx.x;
-      tree[v] = tree[2 * v] * tree[2 * v + 1];
-    }
-    __syncthreads();
-  }
-  if (threadIdx.x == 0) tree[1] = tree[1].Inverse();
-  __syncthreads();
-  for (uint32_t width = 1; width < kSumThreads; width *= 2) {
-    if (threadIdx.x < width) {
-      const uint32_t v = width + threadIdx.x;
-      const F left = tree[2 * v];
-      tree[2 * v] = tree[v] * tree[2 * v + 1];
-      tree[2 * v + 1] = tree[v] * left;
-    }
-    __syncthreads();
-  }
+  const F zzz_inverse = BlockInverse(p.zzz, tree);
   if (i >= n) return;
-  const F zzz_inverse = tree[kSumThreads + threadIdx.x];
   next[i] = {p.x * (p.zz * zzz_inverse).Square(), p.y * zzz_inverse};
 }
 

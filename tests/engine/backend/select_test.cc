@@ -49,6 +49,31 @@ TEST(SelectTest, ALimitOfDeviceMemoryWithoutItsUnitIsRefused) {
   EXPECT_OK(MakeBackends("cpu", {.cpu_threads = 1, .device_memory_limit = kDeviceMemoryLimitMin}));
 }
 
+TEST(SelectTest, ASetupTakesTheCpuWhereItIsAskedForOrTheKeyIsSmall) {
+  const auto cpu = ChooseFixedBaseMultiplier("cpu", kGpuSetupLog2DomainMin);
+  ASSERT_OK(cpu);
+  EXPECT_EQ(*cpu, nullptr);
+  const auto small = ChooseFixedBaseMultiplier("auto", kGpuSetupLog2DomainMin - 1);
+  ASSERT_OK(small);
+  EXPECT_EQ(*small, nullptr);
+  ExpectError(ChooseFixedBaseMultiplier("gpu", 3), absl::StatusCode::kInvalidArgument,
+              "expected auto, cpu or cuda, got \"gpu\"");
+}
+
+TEST(SelectTest, ASetupTakesTheGpuThatThereIs) {
+  const auto cuda = ChooseFixedBaseMultiplier("cuda", 1);
+  const auto large = ChooseFixedBaseMultiplier("auto", kGpuSetupLog2DomainMin);
+  ASSERT_OK(large);
+  if (cuda.ok()) {
+    EXPECT_EQ((*cuda)->name(), "cuda:0");
+    EXPECT_NE(*large, nullptr);
+    return;
+  }
+  EXPECT_TRUE(absl::IsFailedPrecondition(cuda.status())) << cuda.status();
+  EXPECT_EQ(GetReason(cuda.status()), ErrorReason::kNoDevice);
+  EXPECT_EQ(*large, nullptr);
+}
+
 TEST(SelectTest, EveryArithmeticOfThisCpuCanBeChosenAndAutoLeavesIt) {
   for (const kernels::Arithmetic arithmetic : kernels::SupportedArithmetics()) {
     ASSERT_OK(ChooseCpuArithmetic(kernels::ArithmeticName(arithmetic)));
