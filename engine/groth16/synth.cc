@@ -1,13 +1,18 @@
 #include "engine/groth16/synth.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "engine/base/host_buffer.h"
 #include "engine/base/status_macros.h"
+#include "engine/formats/atomic_file.h"
+#include "engine/formats/wtns.h"
 #include "engine/groth16/synth_circuit.h"
+#include "kernels/cpu/parallel.h"
 
 namespace proofmill::engine {
 namespace {
@@ -48,6 +53,12 @@ R1csMatrix Collect(const ConstraintSystem& system, std::vector<LinearTerm> Const
   return out;
 }
 
+absl::Status AppendWitness(const Witness& witness, AtomicFile& file) {
+  const SecretBuffer<uint8_t> bytes =
+      SerializeWtns(absl::MakeConstSpan(witness.values.data(), witness.values.size()));
+  return file.Append(absl::MakeConstSpan(bytes.data(), bytes.size()));
+}
+
 }  // namespace
 
 absl::StatusOr<SynthProfile> ParseSynthProfile(std::string_view word) {
@@ -77,11 +88,21 @@ absl::Status Synthesize(const SynthOptions& options, const std::string& key_path
                         const std::string& witness_path) {
   PROOFMILL_RETURN_IF_ERROR(CheckOptions(options));
   const SynthCircuit circuit(options);
-  // The witness first: it is quick, and a path that cannot be written shows before minutes of key making.
-  PROOFMILL_RETURN_IF_ERROR(WriteSynthWitness(options, 0, witness_path));
-  return Setup(circuit,
-               {.seed = options.seed, .progress = options.progress, .multiplier = options.multiplier},
-               key_path);
+  // Made first: a path that cannot be written shows before minutes of key making.
+  PROOFMILL_ASSIGN_OR_RETURN(const auto witness_file,
+                             AtomicFile::Create(witness_path, AtomicFile::Access::kOwnerOnly));
+  absl::Status witness, key;
+  // A witness takes one thread as long as a key takes many.
+  kernels::ParallelInvoke(
+      [&] { witness = AppendWitness(circuit.Solve(0), *witness_file); },
+      [&] {
+        key = Setup(circuit,
+                    {.seed = options.seed, .progress = options.progress, .multiplier = options.multiplier},
+                    key_path);
+      });
+  PROOFMILL_RETURN_IF_ERROR(witness);
+  PROOFMILL_RETURN_IF_ERROR(key);
+  return witness_file->Commit();
 }
 
 absl::StatusOr<R1cs> SynthR1cs(const SynthOptions& options) {

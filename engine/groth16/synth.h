@@ -49,7 +49,7 @@ struct SynthOptions {
 //   INVALID_ARGUMENT  log2_domain outside its bounds, or 2^log2_domain < n_public + 1.
 //   otherwise         as ZkeyWriter, WriteWtns or WriteR1cs.
 
-// Key and the witness of witness_seed 0.
+// Key and the witness of witness_seed 0, at the same time; `progress` may be called on another thread.
 absl::Status Synthesize(const SynthOptions& options, const std::string& key_path,
                         const std::string& witness_path);
 absl::StatusOr<Witness> SynthWitness(const SynthOptions& options, uint64_t witness_seed);
