@@ -153,8 +153,8 @@ TEST_F(CudaWhirTest, TreesAndOpeningsAreThoseOfTheHost) {
         words_expected.insert(words_expected.end(), sibling.begin(), sibling.end());
       for (size_t j = 0; j < each; ++j)
         ASSERT_EQ(openings[i * each + j], words_expected[j].montgomery()) << i << " " << j;
-      if (has_value)
-        ASSERT_EQ(ExtAt<4>(got_values, i), RowValue(&openings[i * each], row_size, extension, point));
+      if (!has_value) continue;
+      ASSERT_EQ(ExtAt<4>(got_values, i), RowValue(&openings[i * each], row_size, extension, point));
     }
   }
 }
