@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(kSearchThreads)
                     uint32_t end, NonceResult* result) {
   __shared__ QuadTable table;
   device::FillQuadTable(constants, table);
-  device::SearchNonce(table, *sponge, bits, end, result);
+  device::SearchNonce(table, *sponge, bits, end, gridDim.x == 1, result);
 }
 
 }  // namespace

@@ -59,9 +59,9 @@ inline uint32_t SearchBlocks(uint32_t bits) {
   return static_cast<uint32_t>(
       std::min<uint64_t>((likely + kSearchNonces - 1) / kSearchNonces, kSearchBlocksMax));
 }
-// All kSearchThreads threads of the block call it; a grid of one block keeps no count in memory.
+// All kSearchThreads threads of the block call it. A block that searches alone keeps no count in memory.
 __device__ __forceinline__ void SearchNonce(const QuadTable& table, const DeviceSponge& sponge, uint32_t bits,
-                                            uint32_t end, NonceResult* result) {
+                                            uint32_t end, bool alone, NonceResult* result) {
   __shared__ uint32_t hit;
   if (sponge.failed != 0) return;
   const uint32_t mask = (1u << bits) - 1;
@@ -70,7 +70,6 @@ __device__ __forceinline__ void SearchNonce(const QuadTable& table, const Device
 #pragma unroll
   for (uint32_t i = 0; i < kQuad; ++i) state[i] = sponge.state[lane * kQuad + i];
   if (threadIdx.x == 0) hit = kNoDeviceNonce;
-  const bool alone = gridDim.x == 1;
   for (uint32_t done = 0;; done += kSearchNonces) {
     const uint32_t first = alone ? done : NextChunk<kSearchNonces>(result);
     if (first >= end) return;  // past the field, or past a hit

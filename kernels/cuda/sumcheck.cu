@@ -5,14 +5,21 @@
 #include <algorithm>
 
 #include "kernels/cuda/babybear.cuh"
+#include "kernels/cuda/poseidon2.cuh"
+#include "kernels/cuda/round.cuh"
+#include "kernels/cuda/sponge.cuh"
 
 namespace proofmill::kernels {
 namespace {
 
+using device::Constants;
 using device::Ext;
 using device::Factor;
+using device::kSearchThreads;
+using device::QuadTable;
 using device::Reduce;
 using device::Shorten;
+using device::WarpSponge;
 
 constexpr uint32_t kThreads = 256;
 constexpr uint32_t kBlocksMax = 132 * 8;
@@ -104,8 +111,45 @@ struct ExtElements {
   }
 };
 
+// The round, by the last block. words: its sums, in the first warp. Not inlined, as many kernels end so.
 template <int kD>
-__device__ __forceinline__ void StorePartials(const Ext<kD>& h0, const Ext<kD>& h2, uint32_t* partials) {
+__device__ __noinline__ void EndRound(const Constants& constants, const RoundEnd<kD>& end,
+                                      uint32_t (&words)[2 * kD]) {
+  __shared__ QuadTable table;
+  __shared__ DeviceSponge observed;
+  if (gridDim.x > 1) {
+    if (!device::IsLastBlock(end.arrived)) return;
+#pragma unroll
+    for (int k = 0; k < 2 * kD; ++k) words[k] = 0;
+    device::AddPartials<kThreads>(end.step, words);
+    if (threadIdx.x == 0) *end.arrived = 0;
+  }
+  device::FillQuadTable(constants, table);
+  if (threadIdx.x >= kSearchThreads) return;
+  if (threadIdx.x < 32) {
+    WarpSponge sponge(table, end.sponge);
+    device::ObserveEvaluations<kD>(sponge, words);
+    device::StoreEvaluations<kD>(words, end.step.evaluations);
+    sponge.Save(&observed);
+  }
+  const NonceStep& pow = end.step.pow;
+  if (pow.search_bits != 0) {
+    __syncthreads();
+    device::SearchNonce(table, observed, pow.search_bits, pow.search_end, true, pow.found);
+    __syncthreads();
+  }
+  if (threadIdx.x >= 32) return;
+  __syncwarp();
+  WarpSponge sponge(table, &observed);
+  if (pow.search_bits != 0) sponge.TakeNonce(pow);
+  device::Challenge(sponge, end.step);
+  sponge.Save(end.sponge);
+}
+
+// Adds up what the threads of the block have summed, for the round or for a launch that adds up the blocks.
+template <int kD>
+__device__ __forceinline__ void EndSums(const Ext<kD>& h0, const Ext<kD>& h2, const Constants& constants,
+                                        const RoundEnd<kD>& end, uint32_t* partials) {
   uint32_t words[2 * kD];
 #pragma unroll
   for (int k = 0; k < kD; ++k) {
@@ -113,14 +157,17 @@ __device__ __forceinline__ void StorePartials(const Ext<kD>& h0, const Ext<kD>& 
     words[kD + k] = h2.c[k];
   }
   device::BlockSum<kThreads>(words);
-  if (threadIdx.x != 0) return;
+  if (threadIdx.x == 0) {
 #pragma unroll
-  for (int k = 0; k < 2 * kD; ++k) partials[uint64_t{blockIdx.x} * (2 * kD) + k] = words[k];
+    for (int k = 0; k < 2 * kD; ++k) partials[uint64_t{blockIdx.x} * (2 * kD) + k] = words[k];
+  }
+  if (end.sponge != nullptr) EndRound<kD>(constants, end, words);
 }
 
 template <int kD, template <int> typename Elements>
 __global__ void __launch_bounds__(kThreads)
-    RoundSums(DeviceVectorView f, DevicePlanes w, uint64_t half, uint32_t* partials) {
+    RoundSums(const __grid_constant__ Constants constants, DeviceVectorView f, DevicePlanes w, uint64_t half,
+              uint32_t* partials, const __grid_constant__ RoundEnd<kD> end) {
   using F = Elements<kD>;
   typename F::Sum h0, h2;
   for (uint64_t i = uint64_t{blockIdx.x} * kThreads + threadIdx.x; i < half; i += gridDim.x * kThreads) {
@@ -130,7 +177,7 @@ __global__ void __launch_bounds__(kThreads)
     h0.Add(f_low, w_low);
     h2.Add(AtTwo(f_low, f_high), AtTwo(w_low, w_high));
   }
-  StorePartials(h0.Value(), h2.Value(), partials);
+  EndSums<kD>(h0.Value(), h2.Value(), constants, end, partials);
 }
 
 template <int kD, template <int> typename Elements>
@@ -152,8 +199,9 @@ __global__ void __launch_bounds__(kThreads)
 // Both in one pass: a thread folds to elements i and i + quarter, which are a pair of the next round.
 template <int kD, template <int> typename Elements>
 __global__ void __launch_bounds__(kThreads)
-    FoldAndSum(DeviceVectorView f, DevicePlanes f_out, DevicePlanes w, uint64_t half,
-               const uint32_t* challenge, uint32_t* partials) {
+    FoldAndSum(const __grid_constant__ Constants constants, DeviceVectorView f, DevicePlanes f_out,
+               DevicePlanes w, uint64_t half, const uint32_t* challenge, uint32_t* partials,
+               const __grid_constant__ RoundEnd<kD> end) {
   using F = Elements<kD>;
   const Ext<kD> r = device::LoadExt<kD>(challenge);
   const Factor<kD> factor = device::MakeFactor(r);
@@ -178,7 +226,7 @@ __global__ void __launch_bounds__(kThreads)
     h0.Add(f_new[0], w_new[0]);
     h2.Add(AtTwo(f_new[0], f_new[1]), AtTwo(w_new[0], w_new[1]));
   }
-  StorePartials(h0.Value(), h2.Value(), partials);
+  EndSums<kD>(h0.Value(), h2.Value(), constants, end, partials);
 }
 
 template <int kD>
@@ -194,38 +242,48 @@ uint32_t Blocks(uint64_t n) {
 }  // namespace
 
 template <int kDegree>
-cudaError_t LaunchRoundSums(const DeviceVectorView& f, DevicePlanes w, uint64_t half, uint32_t* partials,
-                            uint32_t* partial_count, cudaStream_t stream) {
+cudaError_t LaunchRoundSums(const Poseidon2Constants<16>& constants, const DeviceVectorView& f,
+                            DevicePlanes w, uint64_t half, uint32_t* partials, uint32_t* partial_count,
+                            RoundEnd<kDegree> end, cudaStream_t stream) {
   const uint32_t blocks = Blocks(half);
   *partial_count = blocks;
+  end.step.partials = partials;
+  end.step.partial_count = blocks;
   if (f.extension) {
-    RoundSums<kDegree, ExtElements><<<blocks, kThreads, 0, stream>>>(f, w, half, partials);
+    RoundSums<kDegree, ExtElements><<<blocks, kThreads, 0, stream>>>(constants, f, w, half, partials, end);
   } else {
-    RoundSums<kDegree, BaseElements><<<blocks, kThreads, 0, stream>>>(f, w, half, partials);
+    RoundSums<kDegree, BaseElements><<<blocks, kThreads, 0, stream>>>(constants, f, w, half, partials, end);
   }
   return cudaGetLastError();
 }
 
 template <int kDegree>
 cudaError_t LaunchFold(const DeviceVectorView& f, DevicePlanes f_out, DevicePlanes w, uint64_t half,
-                       const uint32_t* challenge, uint32_t* partials, uint32_t* partial_count,
-                       cudaStream_t stream) {
-  if (partials == nullptr) {
-    const uint32_t blocks = Blocks(half);
-    if (f.extension) {
-      FoldVectors<kDegree, ExtElements><<<blocks, kThreads, 0, stream>>>(f, f_out, w, half, challenge);
-    } else {
-      FoldVectors<kDegree, BaseElements><<<blocks, kThreads, 0, stream>>>(f, f_out, w, half, challenge);
-    }
-    return cudaGetLastError();
+                       const uint32_t* challenge, cudaStream_t stream) {
+  const uint32_t blocks = Blocks(half);
+  if (f.extension) {
+    FoldVectors<kDegree, ExtElements><<<blocks, kThreads, 0, stream>>>(f, f_out, w, half, challenge);
+  } else {
+    FoldVectors<kDegree, BaseElements><<<blocks, kThreads, 0, stream>>>(f, f_out, w, half, challenge);
   }
+  return cudaGetLastError();
+}
+
+template <int kDegree>
+cudaError_t LaunchFoldAndSum(const Poseidon2Constants<16>& constants, const DeviceVectorView& f,
+                             DevicePlanes f_out, DevicePlanes w, uint64_t half, const uint32_t* challenge,
+                             uint32_t* partials, uint32_t* partial_count, RoundEnd<kDegree> end,
+                             cudaStream_t stream) {
   const uint32_t blocks = Blocks(half / 2);
   *partial_count = blocks;
+  end.step.partials = partials;
+  end.step.partial_count = blocks;
   if (f.extension) {
-    FoldAndSum<kDegree, ExtElements><<<blocks, kThreads, 0, stream>>>(f, f_out, w, half, challenge, partials);
+    FoldAndSum<kDegree, ExtElements>
+        <<<blocks, kThreads, 0, stream>>>(constants, f, f_out, w, half, challenge, partials, end);
   } else {
     FoldAndSum<kDegree, BaseElements>
-        <<<blocks, kThreads, 0, stream>>>(f, f_out, w, half, challenge, partials);
+        <<<blocks, kThreads, 0, stream>>>(constants, f, f_out, w, half, challenge, partials, end);
   }
   return cudaGetLastError();
 }
@@ -237,11 +295,15 @@ cudaError_t LaunchInterleave(DevicePlanes f, uint64_t size, uint32_t* out, cudaS
   return cudaGetLastError();
 }
 
-#define PROOFMILL_INSTANTIATE(D)                                                                      \
-  template cudaError_t LaunchRoundSums<D>(const DeviceVectorView&, DevicePlanes, uint64_t, uint32_t*, \
-                                          uint32_t*, cudaStream_t);                                   \
-  template cudaError_t LaunchFold<D>(const DeviceVectorView&, DevicePlanes, DevicePlanes, uint64_t,   \
-                                     const uint32_t*, uint32_t*, uint32_t*, cudaStream_t);            \
+#define PROOFMILL_INSTANTIATE(D)                                                                             \
+  template cudaError_t LaunchRoundSums<D>(const Poseidon2Constants<16>&, const DeviceVectorView&,            \
+                                          DevicePlanes, uint64_t, uint32_t*, uint32_t*, RoundEnd<D>,         \
+                                          cudaStream_t);                                                     \
+  template cudaError_t LaunchFold<D>(const DeviceVectorView&, DevicePlanes, DevicePlanes, uint64_t,          \
+                                     const uint32_t*, cudaStream_t);                                         \
+  template cudaError_t LaunchFoldAndSum<D>(const Poseidon2Constants<16>&, const DeviceVectorView&,           \
+                                           DevicePlanes, DevicePlanes, uint64_t, const uint32_t*, uint32_t*, \
+                                           uint32_t*, RoundEnd<D>, cudaStream_t);                            \
   template cudaError_t LaunchInterleave<D>(DevicePlanes, uint64_t, uint32_t*, cudaStream_t)
 PROOFMILL_INSTANTIATE(4);
 PROOFMILL_INSTANTIATE(5);

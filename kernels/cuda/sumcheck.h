@@ -15,6 +15,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/cuda/transcript.h"
+#include "kernels/field/poseidon2.h"
+
 namespace proofmill::kernels {
 
 struct DevicePlanes {
@@ -64,17 +67,30 @@ cudaError_t LaunchAddWeights(const EqTerms& eqs, const PowerTerms& powers, uint3
 constexpr size_t kPartialSumsMax = 4096;
 constexpr size_t PartialSumWords(uint32_t degree) { return kPartialSumsMax * 2 * degree; }
 
-// h(0) and h(2) of the next round, over vectors of 2 * half elements, as *partial_count sums of 2 * kDegree
-// words each.
+// The round that sums are for: LaunchSumcheckRound() by the block that ends last. Partial sums in `step` are
+// those of the launcher. REQUIRES: at most kBlockSearchBitsMax search_bits.
 template <int kDegree>
-cudaError_t LaunchRoundSums(const DeviceVectorView& f, DevicePlanes w, uint64_t half, uint32_t* partials,
-                            uint32_t* partial_count, cudaStream_t stream);
-// Sets variable 0 of f and w to the challenge: w in place, f to f_out, which may be f. If `partials` is not
-// null, also sums for the round that follows. REQUIRES: half > 1 with partials.
+struct RoundEnd {
+  DeviceSponge* sponge;  // null: the round is a launch of its own
+  SumcheckStep<kDegree> step;
+  uint32_t* arrived;  // a word that is zero, and is again zero after
+};
+// h(0) and h(2) of the next round, over vectors of 2 * half elements, as *partial_count sums of 2 * kDegree
+// words each; unless `end` takes them.
+template <int kDegree>
+cudaError_t LaunchRoundSums(const Poseidon2Constants<16>& constants, const DeviceVectorView& f,
+                            DevicePlanes w, uint64_t half, uint32_t* partials, uint32_t* partial_count,
+                            RoundEnd<kDegree> end, cudaStream_t stream);
+// Sets variable 0 of f and w to the challenge: w in place, f to f_out, which may be f.
 template <int kDegree>
 cudaError_t LaunchFold(const DeviceVectorView& f, DevicePlanes f_out, DevicePlanes w, uint64_t half,
-                       const uint32_t* challenge, uint32_t* partials, uint32_t* partial_count,
-                       cudaStream_t stream);
+                       const uint32_t* challenge, cudaStream_t stream);
+// The same, and LaunchRoundSums() of what comes out. REQUIRES: half > 1.
+template <int kDegree>
+cudaError_t LaunchFoldAndSum(const Poseidon2Constants<16>& constants, const DeviceVectorView& f,
+                             DevicePlanes f_out, DevicePlanes w, uint64_t half, const uint32_t* challenge,
+                             uint32_t* partials, uint32_t* partial_count, RoundEnd<kDegree> end,
+                             cudaStream_t stream);
 
 // The elements of an extension vector side by side.
 template <int kDegree>

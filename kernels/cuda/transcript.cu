@@ -2,12 +2,12 @@
 
 #include "kernels/cuda/babybear.cuh"
 #include "kernels/cuda/poseidon2.cuh"
+#include "kernels/cuda/round.cuh"
 #include "kernels/cuda/sponge.cuh"
 
 namespace proofmill::kernels {
 namespace {
 
-using device::Add;
 using device::Constants;
 using device::Ext;
 using device::kSearchThreads;
@@ -38,50 +38,6 @@ __global__ void __launch_bounds__(32)
   sponge.Save(memory);
 }
 
-// h(r) of the quadratic through (0, h0), (1, sum - h0) and (2, h2).
-template <int kD>
-__device__ Ext<kD> QuadraticAt(const Ext<kD>& h0, const Ext<kD>& sum, const Ext<kD>& h2, const Ext<kD>& r) {
-  constexpr uint32_t kHalf = BabyBear::FromCanonical((kBabyBearP + 1) / 2).montgomery();
-  const Ext<kD> one = device::ExtOne<kD>(), two = one + one;
-  const Ext<kD> outer = h0 * ((r - one) * (r - two)) + h2 * (r * (r - one));
-  return device::Scale(outer, kHalf) + (sum - h0) * (r * (two - r));
-}
-
-template <int kD>
-__device__ void Challenge(WarpSponge& sponge, const SumcheckStep<kD>& step) {
-  const Ext<kD> r = sponge.SampleExt<kD>();
-  const Ext<kD> h0 = LoadExt<kD>(step.evaluations), h2 = LoadExt<kD>(step.evaluations + kD);
-  const Ext<kD> sum = QuadraticAt(h0, LoadExt<kD>(step.sum), h2, r);
-  __syncwarp();
-  if (threadIdx.x == 0) {
-    StoreExt(step.challenge, r);
-    StoreExt(step.sum, sum);
-  }
-}
-
-// Adds up h(0) and h(2): in every thread of the first warp. All threads of the block call it.
-template <int kBlockThreads, int kD>
-__device__ __forceinline__ void AddPartials(const SumcheckStep<kD>& step, uint32_t (&words)[2 * kD]) {
-  for (uint32_t i = threadIdx.x; i < step.partial_count; i += kBlockThreads) {
-#pragma unroll
-    for (int k = 0; k < 2 * kD; ++k) words[k] = Add(words[k], step.partials[uint64_t{i} * (2 * kD) + k]);
-  }
-  device::BlockSum<kBlockThreads>(words);
-}
-template <int kD>
-__device__ __forceinline__ void ObserveEvaluations(WarpSponge& sponge, const uint32_t (&words)[2 * kD]) {
-#pragma unroll
-  for (int k = 0; k < 2 * kD; ++k) sponge.Observe(words[k]);
-}
-template <int kD>
-__device__ __forceinline__ void StoreEvaluations(const uint32_t (&words)[2 * kD], uint32_t* out) {
-#pragma unroll
-  for (int k = 0; k < 2 * kD; ++k) {
-    if (threadIdx.x == 0) out[k] = words[k];
-  }
-  __syncwarp();
-}
-
 // A whole round. All blocks observe the same; then they search for the nonce together, and the last one to
 // end goes on.
 template <int kD>
@@ -92,23 +48,23 @@ __global__ void __launch_bounds__(kSearchThreads)
   __shared__ DeviceSponge observed;
   device::FillQuadTable(constants, table);
   uint32_t words[2 * kD] = {};
-  AddPartials<kSearchThreads>(step, words);
+  device::AddPartials<kSearchThreads>(step, words);
   if (threadIdx.x < 32) {
     WarpSponge sponge(table, memory);
-    ObserveEvaluations<kD>(sponge, words);
+    device::ObserveEvaluations<kD>(sponge, words);
     sponge.Save(&observed);
   }
   __syncthreads();
   const NonceStep& pow = step.pow;
   if (pow.search_bits != 0) {
-    device::SearchNonce(table, observed, pow.search_bits, pow.search_end, pow.found);
+    device::SearchNonce(table, observed, pow.search_bits, pow.search_end, gridDim.x == 1, pow.found);
     if (!device::IsLastBlock(&pow.found->blocks)) return;
   }
   if (threadIdx.x >= 32) return;
-  StoreEvaluations<kD>(words, step.evaluations);
+  device::StoreEvaluations<kD>(words, step.evaluations);
   WarpSponge sponge(table, &observed);
   if (pow.search_bits != 0) sponge.TakeNonce(pow);
-  Challenge(sponge, step);
+  device::Challenge(sponge, step);
   sponge.Save(memory);
 }
 
@@ -119,11 +75,11 @@ __global__ void __launch_bounds__(kThreads)
   __shared__ QuadTable table;
   device::FillQuadTable(constants, table);
   uint32_t words[2 * kD] = {};
-  AddPartials<kThreads>(step, words);
+  device::AddPartials<kThreads>(step, words);
   if (threadIdx.x >= 32) return;
   WarpSponge sponge(table, memory);
-  ObserveEvaluations<kD>(sponge, words);
-  StoreEvaluations<kD>(words, step.evaluations);
+  device::ObserveEvaluations<kD>(sponge, words);
+  device::StoreEvaluations<kD>(words, step.evaluations);
   sponge.Save(memory);
 }
 
@@ -135,7 +91,7 @@ __global__ void __launch_bounds__(32)
   device::FillQuadTable(constants, table);
   WarpSponge sponge(table, memory);
   sponge.TakeNonce(step.pow);
-  Challenge(sponge, step);
+  device::Challenge(sponge, step);
   sponge.Save(memory);
 }
 
@@ -162,7 +118,7 @@ __global__ void __launch_bounds__(kSearchThreads)
   device::FillQuadTable(constants, table);
   const NonceStep& pow = step.pow;
   if (pow.search_bits != 0) {
-    device::SearchNonce(table, *memory, pow.search_bits, pow.search_end, pow.found);
+    device::SearchNonce(table, *memory, pow.search_bits, pow.search_end, gridDim.x == 1, pow.found);
     if (!device::IsLastBlock(&pow.found->blocks)) return;
   }
   uint32_t* const drawn = step.scratch;

@@ -36,6 +36,8 @@ inline constexpr uint32_t kNoDeviceNonce = ~uint32_t{0};
 // Searches up to here are expected to end so soon that they are part of the steps below. Longer ones are
 // LaunchGrind().
 inline constexpr uint32_t kStepSearchBitsMax = 15;
+// Up to here a single block is expected to find the nonce before others could be asked: 32 nonces at a time.
+inline constexpr uint32_t kBlockSearchBitsMax = 6;
 
 // Observes `count` words and writes them to `copy`. If `point` is not null, then samples an element z and
 // writes (z^(2^(n-1)), .., z^2, z) to it, n elements.

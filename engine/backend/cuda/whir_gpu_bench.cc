@@ -114,21 +114,23 @@ absl::StatusOr<GpuFusion> TimeSumcheck(GpuTimer& timer, const BenchCounts& count
   const kernels::DeviceVectorView view = {f.data(), 0, false};
   const kernels::DevicePlanes f_out = {folded.data(), half}, w_planes = {w.data(), size};
   uint32_t partial_count = 0;
-  const auto fold = [&](uint32_t* partials_of_fold) {
-    return timer.calls().Call("LaunchFold", [&] {
-      return kernels::LaunchFold<kD>(view, f_out, w_planes, half, challenge.data(), partials_of_fold,
-                                     &partial_count, timer.stream());
-    });
-  };
-  PROOFMILL_ASSIGN_OR_RETURN(out.fused, TimeGraph(timer, counts, [&] { return fold(partials.data()); }));
-  PROOFMILL_ASSIGN_OR_RETURN(out.unfused, TimeGraph(timer, counts, [&]() -> absl::Status {
-                               PROOFMILL_RETURN_IF_ERROR(fold(nullptr));
-                               return timer.calls().Call("LaunchRoundSums", [&] {
-                                 return kernels::LaunchRoundSums<kD>({folded.data(), half, true}, w_planes,
-                                                                     half / 2, partials.data(),
-                                                                     &partial_count, timer.stream());
+  PROOFMILL_ASSIGN_OR_RETURN(out.fused, TimeGraph(timer, counts, [&] {
+                               return timer.calls().Call("LaunchFoldAndSum", [&] {
+                                 return kernels::LaunchFoldAndSum<kD>(Constants(), view, f_out, w_planes,
+                                                                      half, challenge.data(), partials.data(),
+                                                                      &partial_count, {}, timer.stream());
                                });
                              }));
+  PROOFMILL_ASSIGN_OR_RETURN(
+      out.unfused, TimeGraph(timer, counts, [&]() -> absl::Status {
+        PROOFMILL_RETURN_IF_ERROR(timer.calls().Call("LaunchFold", [&] {
+          return kernels::LaunchFold<kD>(view, f_out, w_planes, half, challenge.data(), timer.stream());
+        }));
+        return timer.calls().Call("LaunchRoundSums", [&] {
+          return kernels::LaunchRoundSums<kD>(Constants(), {folded.data(), half, true}, w_planes, half / 2,
+                                              partials.data(), &partial_count, {}, timer.stream());
+        });
+      }));
   return out;
 }
 

@@ -35,6 +35,8 @@ class Part {
   }
 
  private:
+  using SumcheckStep = kernels::SumcheckStep<kD>;
+  using RoundEnd = kernels::RoundEnd<kD>;
   struct Committed {
     kernels::DeviceMatrix matrix;
     uint32_t* tree;
@@ -58,6 +60,7 @@ class Part {
   absl::Status Begin(double WhirTimes::*stage) { return context_.begin_stage(stage); }
   uint32_t* proof(size_t place) const { return views_.proof + place; }
   uint32_t* point(size_t term) const { return views_.points + term * log_size_ * kD; }
+  uint32_t* challenge(uint32_t round) const { return views_.challenges + size_t{round} * kD; }
   kernels::DeviceVectorView f() const {
     if (folded_) return {views_.f.data, views_.f.stride, true};
     return {views_.polynomial, 0, false};
@@ -205,39 +208,60 @@ class Part {
 
   // `fold_last`: whether anything follows that needs f and w.
   absl::Status Sumcheck(const WhirSumcheckPlaces& places, bool fold_last) {
-    uint32_t partial_count = 0;
     for (uint32_t i = 0; i < places.rounds; ++i) {
       const uint64_t half = (uint64_t{1} << log_size_) / 2;
-      const bool last = i + 1 == places.rounds;
       PROOFMILL_RETURN_IF_ERROR(Begin(&WhirTimes::sumcheck));
-      if (i == 0) {
-        PROOFMILL_RETURN_IF_ERROR(Launch("LaunchRoundSums", [&] {
-          return kernels::LaunchRoundSums<kD>(f(), views_.w, half, views_.partials, &partial_count,
-                                              context_.stream);
+      if (i == 0) PROOFMILL_RETURN_IF_ERROR(SumAndChallenge(places, half));
+      if (i + 1 < places.rounds) {
+        PROOFMILL_RETURN_IF_ERROR(FoldAndChallenge(places, i + 1, half));
+      } else if (fold_last) {
+        PROOFMILL_RETURN_IF_ERROR(Launch("LaunchFold", [&] {
+          return kernels::LaunchFold<kD>(f(), views_.f, views_.w, half, challenge(i), context_.stream);
         }));
+      } else {
+        return absl::OkStatus();
       }
-      uint32_t* const challenge = views_.challenges + size_t{i} * kD;
-      PROOFMILL_RETURN_IF_ERROR(Challenge(places, i, partial_count, challenge));
-      if (last && !fold_last) return absl::OkStatus();
-      PROOFMILL_RETURN_IF_ERROR(Launch("LaunchFold", [&] {
-        return kernels::LaunchFold<kD>(f(), views_.f, views_.w, half, challenge,
-                                       last ? nullptr : views_.partials, &partial_count, context_.stream);
-      }));
       folded_ = true;
       --log_size_;
     }
     return absl::OkStatus();
   }
+  // Round 0 over vectors of 2 * half elements.
+  absl::Status SumAndChallenge(const WhirSumcheckPlaces& places, uint64_t half) {
+    SumcheckStep step = Step(places, 0);
+    const RoundEnd end = EndOf(step);
+    PROOFMILL_RETURN_IF_ERROR(Launch("LaunchRoundSums", [&] {
+      return kernels::LaunchRoundSums<kD>(constants_, f(), views_.w, half, views_.partials,
+                                          &step.partial_count, end, context_.stream);
+    }));
+    return end.sponge != nullptr ? absl::OkStatus() : Challenge(places, step);
+  }
+  // Folds vectors of 2 * half elements by the challenge before round i, which is over what comes out.
+  absl::Status FoldAndChallenge(const WhirSumcheckPlaces& places, uint32_t i, uint64_t half) {
+    SumcheckStep step = Step(places, i);
+    const RoundEnd end = EndOf(step);
+    PROOFMILL_RETURN_IF_ERROR(Launch("LaunchFoldAndSum", [&] {
+      return kernels::LaunchFoldAndSum<kD>(constants_, f(), views_.f, views_.w, half, challenge(i - 1),
+                                           views_.partials, &step.partial_count, end, context_.stream);
+    }));
+    return end.sponge != nullptr ? absl::OkStatus() : Challenge(places, step);
+  }
 
-  // Observes round i of a sumcheck and samples its challenge.
-  absl::Status Challenge(const WhirSumcheckPlaces& places, uint32_t i, uint32_t partial_count,
-                         uint32_t* challenge) {
-    const kernels::SumcheckStep<kD> step = {.partials = views_.partials,
-                                            .partial_count = partial_count,
-                                            .evaluations = proof(places.evaluations + 2 * size_t{i} * kD),
-                                            .pow = Nonce(places.pow_bits, places.nonces + i),
-                                            .sum = views_.sum,
-                                            .challenge = challenge};
+  SumcheckStep Step(const WhirSumcheckPlaces& places, uint32_t i) const {
+    return {.partials = views_.partials,
+            .partial_count = 0,
+            .evaluations = proof(places.evaluations + 2 * size_t{i} * kD),
+            .pow = Nonce(places.pow_bits, places.nonces + i),
+            .sum = views_.sum,
+            .challenge = challenge(i)};
+  }
+  // Small searches are left to the block that ends the sums.
+  RoundEnd EndOf(const SumcheckStep& step) const {
+    const bool here = !SearchesApart(step.pow) && step.pow.search_bits <= kernels::kBlockSearchBitsMax;
+    return {here ? views_.sponge : nullptr, step, views_.arrived};
+  }
+  // Observes a round of a sumcheck and samples its challenge.
+  absl::Status Challenge(const WhirSumcheckPlaces& places, const SumcheckStep& step) {
     if (!SearchesApart(step.pow)) {
       return Launch("LaunchSumcheckRound", [&] {
         return kernels::LaunchSumcheckRound<kD>(constants_, views_.sponge, step, context_.stream);

@@ -258,16 +258,22 @@ void CheckRounds(uint32_t log2_size, bool extension) {
   const size_t half = (size_t{1} << log2_size) / 2;
   const DeviceVector<uint32_t> partials(PartialSumWords(kD));
   uint32_t count = 0;
-  ASSERT_EQ(LaunchRoundSums<kD>(vectors.f(), vectors.w(), half, partials.data(), &count, nullptr),
-            cudaSuccess);
+  ASSERT_EQ(
+      LaunchRoundSums<kD>(Constants(), vectors.f(), vectors.w(), half, partials.data(), &count, {}, nullptr),
+      cudaSuccess);
   ExpectSums<kD>(vectors.HostSums(), partials, count);
 
   const std::vector<uint32_t> r = RandomWords(rng, kD);
   const DeviceVector<uint32_t> challenge(r);
   const bool sums = half > 1 && log2_size % 2 == 0;
-  ASSERT_EQ(LaunchFold<kD>(vectors.f(), vectors.f_out(), vectors.w(), half, challenge.data(),
-                           sums ? partials.data() : nullptr, &count, nullptr),
-            cudaSuccess);
+  if (sums) {
+    ASSERT_EQ(LaunchFoldAndSum<kD>(Constants(), vectors.f(), vectors.f_out(), vectors.w(), half,
+                                   challenge.data(), partials.data(), &count, {}, nullptr),
+              cudaSuccess);
+  } else {
+    ASSERT_EQ(LaunchFold<kD>(vectors.f(), vectors.f_out(), vectors.w(), half, challenge.data(), nullptr),
+              cudaSuccess);
+  }
   vectors.HostFold(ExtAt<kD>(r, 0));
   EXPECT_TRUE(vectors.SameFolded(half));
   if (sums)
