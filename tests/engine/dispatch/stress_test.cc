@@ -23,15 +23,20 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
+RunOutcome Refused(absl::Status status) {
+  RunOutcome outcome;
+  outcome.status = std::move(status);
+  return outcome;
+}
+
 // A device that takes a moment, looks at the token meanwhile, and fails now and then.
 FakeRunner::Behaviour Moody(uint64_t seed, int faults_per_100) {
   auto random = std::make_shared<std::mt19937_64>(seed);
   return [=](const Circuit&, absl::Span<const kernels::U256> witness, const RunContext& context) {
     const auto end = steady_clock::now() + microseconds((*random)() % 200);
     while (steady_clock::now() < end) {
-      RunOutcome outcome;
-      outcome.status = context.cancel.Check();
-      if (!outcome.status.ok()) return outcome;
+      absl::Status wanted = context.cancel.Check();
+      if (!wanted.ok()) return Refused(std::move(wanted));
       std::this_thread::yield();
     }
     const auto dice = static_cast<int>((*random)() % 100);
