@@ -31,7 +31,7 @@ class WhirBackendTest : public testing::Test {
     if (!CountCudaDevices().ok()) GTEST_SKIP() << "skipped: no GPU";
   }
 
-  // 2^16 values: 10 MB and more on the device.
+  // 2^16 values: f and w alone are 2 MiB on the device.
   static WhirCase LargeCase(uint64_t seed) {
     WhirParameters p = SmallStrict();
     p.num_variables = 16;
@@ -51,7 +51,7 @@ TEST_F(WhirBackendTest, ItsMemoryCountsAsThatOfKeys) {
   const uint64_t before = gpu->stats().key_bytes;
   {
     const std::unique_ptr<WhirDevice> device = Load(*gpu, made);
-    EXPECT_GT(device->device_bytes(), size_t{10} << 20);
+    EXPECT_GT(device->device_bytes(), size_t{2} << 20);
     EXPECT_EQ(gpu->stats().key_bytes - before, device->device_bytes());
     const uint64_t allocations = gpu->stats().allocations;
     for (int i = 0; i < 2; ++i) {
