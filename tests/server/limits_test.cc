@@ -102,7 +102,8 @@ TEST_F(LimitsTest, APeerThatPingsAllTheTimeIsSentAway) {
 TEST_F(LimitsTest, MetadataHasABound) {
   EXPECT_EQ(Check(channel_, kPatience, std::string(4 << 10, 'x')), grpc::StatusCode::OK);
   EXPECT_EQ(Check(channel_, kPatience, std::string(9 << 10, 'x')), grpc::StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_TRUE(ProveSmall().status.ok());
+  // gRPC may close the connection of the refused call at any time after it.
+  EXPECT_EQ(Check(MakeChannel()), grpc::StatusCode::OK) << "others are served";
 }
 
 TEST_F(LimitsTest, AConnectionHasSoManyCallsAndNoMore) {
