@@ -1,6 +1,7 @@
 #include "kernels/cpu/scalar_mul.h"
 
-#include "kernels/cpu/scratch.h"
+#include <cstring>
+
 #include "kernels/cpu/signed_digits.h"
 
 namespace proofmill::kernels {
@@ -10,10 +11,31 @@ constexpr uint32_t kWindowBits = 5;
 constexpr uint32_t kScalarBits = 254;
 constexpr uint32_t kDigitMax = 1 << (kWindowBits - 1);
 
-// The digits of a scalar, wiped at the end.
+// Values of a secret on the stack, wiped at the end: threads that may not throw work with them, so nothing is
+// allocated.
+template <typename T, size_t kCount>
+class Secrets {
+ public:
+  Secrets() = default;
+  ~Secrets() {
+    std::memset(static_cast<void*>(values_), 0, sizeof(values_));
+    __asm__ volatile("" : : "r"(values_) : "memory");  // the compiler may not drop the wipe
+  }
+  Secrets(const Secrets&) = delete;
+  Secrets& operator=(const Secrets&) = delete;
+
+  T* data() { return values_; }
+  T& operator[](size_t i) { return values_[i]; }
+  const T& operator[](size_t i) const { return values_[i]; }
+
+ private:
+  T values_[kCount];
+};
+
+// The digits of a scalar.
 class Recoded {
  public:
-  explicit Recoded(const Fr& scalar) : words_(2) {
+  explicit Recoded(const Fr& scalar) {
     words_[0] = scalar.ToPlain();
     words_[1] = digits_.Recode(words_[0]);
   }
@@ -22,7 +44,7 @@ class Recoded {
 
  private:
   const SignedDigits digits_{kWindowBits, kScalarBits};
-  SecretScratch<U256> words_;
+  Secrets<U256, 2> words_;
 };
 
 // digit times the point of which `multiples` holds 1, ..., kDigitMax times, added to `sum`.
@@ -36,7 +58,7 @@ void AddMultiple(Xyzz<F>& sum, const Point* multiples, int32_t digit) {
 
 template <typename F>
 Xyzz<F> ScalarMul(const Xyzz<F>& p, const Fr& scalar) {
-  SecretScratch<Xyzz<F>> multiples(kDigitMax);  // the point may be secret as well
+  Secrets<Xyzz<F>, kDigitMax> multiples;  // the point may be secret as well
   multiples[0] = p;
   for (uint32_t i = 1; i < kDigitMax; ++i) {
     multiples[i] = i % 2 == 1 ? multiples[i / 2].Double() : multiples[i - 1] + p;

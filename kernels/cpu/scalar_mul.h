@@ -2,7 +2,8 @@
 // msm.h; sums of multiples: Msm().
 //
 // Scalars are secrets: what is derived from them is wiped, but time and memory accesses depend on them, as
-// everywhere in this library. Thread safety: pure functions and immutable objects.
+// everywhere in this library. Nothing but the making of a table allocates or throws. Thread safety: pure
+// functions and immutable objects.
 
 #ifndef PROOFMILL_KERNELS_CPU_SCALAR_MUL_H_
 #define PROOFMILL_KERNELS_CPU_SCALAR_MUL_H_
