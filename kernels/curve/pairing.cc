@@ -146,6 +146,28 @@ G2Xyzz MulByX(const G2Affine& p) {
 
 }  // namespace
 
+namespace {
+
+Fq12 MillerLoopOf(LoopTerm* terms, size_t n) {
+  Fq12 f = Fq12::One();
+  for (int i = kLoop.length - 2; i >= 0; --i) {  // the top digit is 1
+    f = f.Square();
+    for (LoopTerm* term = terms; term != terms + n; ++term) {
+      term->Double(f);
+      if (kLoop.digit[i] == 1) term->Add(term->q, f);
+      if (kLoop.digit[i] == -1) term->Add(-term->q, f);
+    }
+  }
+  for (LoopTerm* term = terms; term != terms + n; ++term) {
+    const G2Affine q1 = Psi(term->q);
+    term->Add(q1, f);
+    term->Add(-Psi(q1), f);
+  }
+  return f;
+}
+
+}  // namespace
+
 Fq12 MillerLoopProduct(const PairingTerm* terms, size_t n) {
   std::vector<LoopTerm> live;
   live.reserve(n);
@@ -154,26 +176,14 @@ Fq12 MillerLoopProduct(const PairingTerm* terms, size_t n) {
     if (term.g1.IsInfinity() || term.g2.IsInfinity()) continue;
     live.push_back({term.g1, term.g2, {term.g2.x, term.g2.y, Fq2::One()}});
   }
-  Fq12 f = Fq12::One();
-  for (int i = kLoop.length - 2; i >= 0; --i) {  // the top digit is 1
-    f = f.Square();
-    for (LoopTerm& term : live) {
-      term.Double(f);
-      if (kLoop.digit[i] == 1) term.Add(term.q, f);
-      if (kLoop.digit[i] == -1) term.Add(-term.q, f);
-    }
-  }
-  for (LoopTerm& term : live) {
-    const G2Affine q1 = Psi(term.q);
-    term.Add(q1, f);
-    term.Add(-Psi(q1), f);
-  }
-  return f;
+  return MillerLoopOf(live.data(), live.size());
 }
 
+// Without an allocation, for threads that may not throw.
 Fq12 MillerLoop(const G1Affine& p, const G2Affine& q) {
-  const PairingTerm term{p, q};
-  return MillerLoopProduct(&term, 1);
+  if (p.IsInfinity() || q.IsInfinity()) return Fq12::One();
+  LoopTerm term{p, q, {q.x, q.y, Fq2::One()}};
+  return MillerLoopOf(&term, 1);
 }
 
 PreparedG2::PreparedG2(const G2Affine& q) {
