@@ -8,19 +8,6 @@ namespace {
 
 constexpr size_t kVersionShown = 12;  // digits of the version in the table; --json has all
 
-const char* StateName(v1::Circuit::State state) {
-  switch (state) {
-    case v1::Circuit::STATE_LOADING:
-      return "loading";
-    case v1::Circuit::STATE_READY:
-      return "ready";
-    case v1::Circuit::STATE_FAILED:
-      return "failed";
-    default:
-      return "unknown";
-  }
-}
-
 double Seconds(const google::protobuf::Duration& duration) {
   return static_cast<double>(duration.seconds()) + duration.nanos() * 1e-9;
 }
@@ -76,7 +63,31 @@ nlohmann::ordered_json ParametersToJson(const v1::WhirParameters& p) {
           {"hiding", false}};
 }
 
+// "ready", or "loading (checking)".
+std::string StateText(const v1::Circuit& circuit) {
+  const bool ready = circuit.state() == v1::Circuit::STATE_READY;
+  const std::string state = ready && circuit.reloading() ? "reloading" : CircuitStateName(circuit.state());
+  return circuit.load_step().empty() ? state : absl::StrCat(state, " (", OneLine(circuit.load_step()), ")");
+}
+
 }  // namespace
+
+const char* CircuitStateName(v1::Circuit::State state) {
+  switch (state) {
+    case v1::Circuit::STATE_LOADING:
+      return "loading";
+    case v1::Circuit::STATE_READY:
+      return "ready";
+    case v1::Circuit::STATE_FAILED:
+      return "failed";
+    case v1::Circuit::STATE_UNLOADING:
+      return "unloading";
+    case v1::Circuit::STATE_UNLOADED:
+      return "unloaded";
+    default:
+      return "unknown";
+  }
+}
 
 std::string CircuitsToText(const std::vector<v1::Circuit>& circuits) {
   Table table({"circuit", "state", "system", "size", "public", "domain", "witness", "wait", "version"});
@@ -84,12 +95,19 @@ std::string CircuitsToText(const std::vector<v1::Circuit>& circuits) {
   for (const v1::Circuit& circuit : circuits) {
     const bool ready = circuit.state() == v1::Circuit::STATE_READY;
     const Shown shown = ShownOf(circuit);
-    table.AddRow({OneLine(circuit.id()), StateName(circuit.state()), shown.system, shown.size, shown.publics,
+    table.AddRow({OneLine(circuit.id()), StateText(circuit), shown.system, shown.size, shown.publics,
                   shown.domain, ready ? FormatBytes(circuit.limits().witness_bytes()) : "-",
                   ready ? FormatSeconds(Seconds(circuit.estimated_wait())) : "-",
                   ready ? OneLine(circuit.version().substr(0, kVersionShown)) : "-"});
     if (!circuit.failure().empty()) {
       absl::StrAppend(&notes, OneLine(circuit.id()), ": failed: ", OneLine(circuit.failure()), "\n");
+    }
+    if (!circuit.reload_failure().empty()) {
+      absl::StrAppend(&notes, OneLine(circuit.id()), ": not reloaded: ", OneLine(circuit.reload_failure()),
+                      "\n");
+    }
+    for (const std::string& alias : circuit.aliases()) {
+      absl::StrAppend(&notes, OneLine(circuit.id()), ": alias: ", OneLine(alias), "\n");
     }
     for (const std::string& warning : circuit.warnings()) {
       absl::StrAppend(&notes, OneLine(circuit.id()), ": warning: ", OneLine(warning), "\n");
@@ -101,8 +119,11 @@ std::string CircuitsToText(const std::vector<v1::Circuit>& circuits) {
 nlohmann::ordered_json CircuitsToJson(const std::vector<v1::Circuit>& circuits) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const v1::Circuit& circuit : circuits) {
-    nlohmann::ordered_json entry = {{"id", circuit.id()}, {"state", StateName(circuit.state())}};
+    nlohmann::ordered_json entry = {{"id", circuit.id()}, {"state", CircuitStateName(circuit.state())}};
+    if (!circuit.load_step().empty()) entry["load_step"] = circuit.load_step();
+    if (circuit.reloading()) entry["reloading"] = true;
     if (!circuit.failure().empty()) entry["failure"] = circuit.failure();
+    if (!circuit.reload_failure().empty()) entry["reload_failure"] = circuit.reload_failure();
     entry["system"] = ShownOf(circuit).system;
     if (circuit.state() == v1::Circuit::STATE_READY) {
       entry["version"] = circuit.version();
@@ -115,6 +136,7 @@ nlohmann::ordered_json CircuitsToJson(const std::vector<v1::Circuit>& circuits) 
       entry["load_seconds"] = Seconds(circuit.load_duration());
       entry["insecure_test_setup"] = circuit.insecure_test_setup();
     }
+    entry["aliases"] = std::vector<std::string>(circuit.aliases().begin(), circuit.aliases().end());
     entry["warnings"] = std::vector<std::string>(circuit.warnings().begin(), circuit.warnings().end());
     list.push_back(std::move(entry));
   }

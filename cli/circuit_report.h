@@ -13,6 +13,9 @@
 
 namespace proofmill::cli {
 
+// "loading", "ready", "failed", "unloading" or "unloaded".
+const char* CircuitStateName(v1::Circuit::State state);
+
 // A table with one row per circuit; below it the reasons of failures and the warnings.
 std::string CircuitsToText(const std::vector<v1::Circuit>& circuits);
 

@@ -17,6 +17,9 @@
 
 namespace proofmill::cli {
 
+// Where operators' commands go if nothing else is said.
+inline constexpr char kAdminTarget[] = "127.0.0.1:50052";
+
 struct ClientFlags {
   client::ClientOptions options;
   absl::Duration deadline = absl::Seconds(30);

@@ -9,6 +9,7 @@
 #include "cli/circuit_report.h"
 #include "cli/client_flags.h"
 #include "cli/commands.h"
+#include "cli/status_report.h"
 #include "engine/base/status_macros.h"
 #include "nlohmann/json.hpp"
 
@@ -65,37 +66,51 @@ class ClientHealthCommand final : public Command {
   std::string service_;
 };
 
+// The listener for clients has no status service; what it does tell are health and circuits.
+bool IsDataListener(const absl::Status& status) { return absl::IsUnimplemented(status); }
+
 class ClientStatusCommand final : public Command {
  public:
   CommandInfo Info() const override {
     return {.name = "client status",
-            .summary = "Show health and circuits of a service",
+            .summary = "Show how a service is: health, queue, devices, circuits",
             .positional = {},
             .description =
-                "Prints the three health states and the circuits. Exits 0 if the service is ready, 1 if not.",
+                "Asks the admin listener for versions, health, queue, devices and circuits. The listener for "
+                "clients "
+                "tells health and\ncircuits only. Exits 0 if the service is ready, 1 if not.",
             .examples = "proofmill client status\nproofmill client status --json"};
   }
 
   void DeclareFlags(FlagSet& flags) override {
     flags.Bool("json", &json_, "Print JSON.");
+    flags_.options.target = kAdminTarget;
     flags_.Declare(flags);
   }
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>&) override {
     PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, flags_.MakeClient());
-    std::vector<std::pair<std::string, HealthState>> states;
-    for (const char* service : {"", "started", "live"}) {
-      PROOFMILL_ASSIGN_OR_RETURN(const HealthState state, client->Health(service, flags_.deadline));
-      states.emplace_back(*service == '\0' ? "ready" : service, state);
-    }
-    const absl::StatusOr<std::vector<v1::Circuit>> circuits = client->ListCircuits(flags_.deadline);
-    if (!circuits.ok()) return WithReasonInText(circuits.status());
-    PROOFMILL_RETURN_IF_ERROR(PrintOut(json_ ? Json(states, *circuits) : Text(states, *circuits)));
-    return states.front().second == HealthState::kServing ? ExitCode::kOk : ExitCode::kAnswerIsNo;
+    const absl::StatusOr<v1::GetStatusResponse> status = client->GetStatus(flags_.deadline);
+    if (IsDataListener(status.status())) return RunForClients(*client);
+    if (!status.ok()) return WithReasonInText(status.status());
+    PROOFMILL_RETURN_IF_ERROR(PrintOut(json_ ? Dump(StatusToJson(*status)) : StatusToText(*status)));
+    return status->health().ready() ? ExitCode::kOk : ExitCode::kAnswerIsNo;
   }
 
  private:
   using States = std::vector<std::pair<std::string, HealthState>>;
+
+  absl::StatusOr<ExitCode> RunForClients(client::Client& client) {
+    States states;
+    for (const char* service : {"", "started", "live"}) {
+      PROOFMILL_ASSIGN_OR_RETURN(const HealthState state, client.Health(service, flags_.deadline));
+      states.emplace_back(*service == '\0' ? "ready" : service, state);
+    }
+    const absl::StatusOr<std::vector<v1::Circuit>> circuits = client.ListCircuits(flags_.deadline);
+    if (!circuits.ok()) return WithReasonInText(circuits.status());
+    PROOFMILL_RETURN_IF_ERROR(PrintOut(json_ ? Json(states, *circuits) : Text(states, *circuits)));
+    return states.front().second == HealthState::kServing ? ExitCode::kOk : ExitCode::kAnswerIsNo;
+  }
 
   static std::string Text(const States& states, const std::vector<v1::Circuit>& circuits) {
     std::string out;
@@ -107,7 +122,11 @@ class ClientStatusCommand final : public Command {
     nlohmann::ordered_json out = nlohmann::ordered_json::object();
     for (const auto& [name, state] : states) out[name] = state == HealthState::kServing;
     out["circuits"] = CircuitsToJson(circuits);
-    return out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return Dump(out);
+  }
+
+  static std::string Dump(const nlohmann::ordered_json& json) {
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   }
 
   ClientFlags flags_;

@@ -30,7 +30,11 @@ std::unique_ptr<Command> MakeClientVerifyCommand();
 std::unique_ptr<Command> MakeClientWhirProveCommand();
 std::unique_ptr<Command> MakeClientWhirVerifyCommand();
 std::unique_ptr<Command> MakeClientCircuitsCommand();
+std::unique_ptr<Command> MakeClientCircuitsLoadCommand();
+std::unique_ptr<Command> MakeClientCircuitsUnloadCommand();
+std::unique_ptr<Command> MakeClientCircuitsAliasCommand();
 std::unique_ptr<Command> MakeClientStatusCommand();
+std::unique_ptr<Command> MakeClientLogLevelCommand();
 std::unique_ptr<Command> MakeClientHealthCommand();
 
 std::unique_ptr<Command> MakeLoadCommand();

@@ -1,5 +1,6 @@
 // The `proofmill` program: finds the subcommand and runs it. See cli/command.h for what all of them share.
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/string_view.h"
 #include "cli/command.h"
 #include "cli/commands.h"
@@ -21,7 +23,7 @@ namespace {
 
 using Factory = std::unique_ptr<Command> (*)();
 
-// In the order of the help. Names of two words form a group under the first.
+// In the order of the help. Names of several words form a group under the first.
 constexpr Factory kFactories[] = {MakeServeCommand,
                                   MakeApiKeyCommand,
                                   MakeProveCommand,
@@ -42,7 +44,11 @@ constexpr Factory kFactories[] = {MakeServeCommand,
                                   MakeClientWhirProveCommand,
                                   MakeClientWhirVerifyCommand,
                                   MakeClientCircuitsCommand,
+                                  MakeClientCircuitsLoadCommand,
+                                  MakeClientCircuitsUnloadCommand,
+                                  MakeClientCircuitsAliasCommand,
                                   MakeClientStatusCommand,
+                                  MakeClientLogLevelCommand,
                                   MakeClientHealthCommand,
                                   MakeLoadCommand,
                                   MakeBenchProveCommand,
@@ -53,13 +59,15 @@ constexpr Factory kFactories[] = {MakeServeCommand,
                                   MakeWhirBenchCommand,
                                   MakeWhirCheckVectorCommand};
 
+constexpr size_t kNameWordsMax = 3;
+
 // Lists the commands whose names begin with `prefix`; all of them for an empty one.
 std::string ListCommands(absl::string_view prefix) {
   std::string out;
   for (const Factory make : kFactories) {
     const CommandInfo info = make()->Info();
     if (absl::StartsWith(info.name, prefix)) {
-      absl::StrAppendFormat(&out, "  %-17s  %s\n", info.name, info.summary);
+      absl::StrAppendFormat(&out, "  %-23s  %s\n", info.name, info.summary);
     }
   }
   return out;
@@ -106,15 +114,17 @@ ExitCode Dispatch(std::vector<std::string> args) {
   if (args[0] == "--help" || args[0] == "-h") return Print(GeneralHelp());
   if (args[0] == "--version" || args[0] == "version") return Print(Version());
 
-  const std::string two_words = args.size() > 1 ? absl::StrCat(args[0], " ", args[1]) : "";
-  for (const Factory make : kFactories) {
-    const std::unique_ptr<Command> command = make();
-    const absl::string_view name = command->Info().name;
-    const size_t words = name == args[0] ? 1 : name == two_words ? 2 : 0;
-    if (words == 0) continue;
-    args.erase(args.begin(), args.begin() + static_cast<std::ptrdiff_t>(words));
-    if (help) args = {"--help"};
-    return RunCommand(*command, args);
+  // The longest name counts: `client circuits load` is not `client circuits` with an argument.
+  for (size_t words = std::min(args.size(), kNameWordsMax); words > 0; --words) {
+    const std::string said =
+        absl::StrJoin(args.begin(), args.begin() + static_cast<std::ptrdiff_t>(words), " ");
+    for (const Factory make : kFactories) {
+      const std::unique_ptr<Command> command = make();
+      if (command->Info().name != said) continue;
+      args.erase(args.begin(), args.begin() + static_cast<std::ptrdiff_t>(words));
+      if (help) args = {"--help"};
+      return RunCommand(*command, args);
+    }
   }
 
   const std::string group = ListCommands(absl::StrCat(args[0], " "));

@@ -44,6 +44,7 @@ struct Config {
   bool allow_insecure_keys = false;
   bool allow_unsafe_setup = false;
   std::string state_dir;
+  uint64_t load_threads = 0;
 
   // Where it listens.
   std::string listen = "127.0.0.1:50051";

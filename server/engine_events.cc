@@ -84,16 +84,31 @@ void EngineEvents::OnCircuit(const engine::Circuit& circuit) {
   Fields fields{{"circuit", circuit.id}, {"state", engine::CircuitStateName(circuit.state)}};
   switch (circuit.state) {
     case engine::CircuitState::kLoading:
+      fields["step"] = circuit.load_step;
       log_.Debug("circuit", fields);
       return;
     case engine::CircuitState::kFailed:
       fields["message"] = std::string(circuit.failure.message());
       log_.Error("circuit", fields);
       return;
+    case engine::CircuitState::kUnloading:
+    case engine::CircuitState::kUnloaded:
+      log_.Info("circuit", fields);
+      return;
     case engine::CircuitState::kReady:
       break;
   }
   fields["version"] = circuit.version;
+  if (circuit.reloading) {
+    fields["reloading"] = circuit.load_step;
+    log_.Debug("circuit", fields);
+    return;
+  }
+  if (!circuit.reload_failure.ok()) {
+    fields["message"] = std::string(circuit.reload_failure.message());
+    log_.Error("circuit_not_reloaded", fields);
+    return;
+  }
   fields["load_ms"] = Milliseconds(circuit.load_duration);
   fields["warm_up_ms"] = Milliseconds(circuit.warm_up_duration);
   if (!circuit.warnings.empty()) fields["warnings"] = circuit.warnings;

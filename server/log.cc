@@ -82,6 +82,26 @@ void Log::Always(std::string_view event, const nlohmann::ordered_json& fields) {
   logger_->log(spdlog::level::critical, LogLine("info", event, fields));
 }
 
+LogLevel Log::level() const {
+  switch (logger_->level()) {
+    case spdlog::level::trace:
+    case spdlog::level::debug:
+      return LogLevel::kDebug;
+    case spdlog::level::info:
+      return LogLevel::kInfo;
+    case spdlog::level::warn:
+      return LogLevel::kWarn;
+    default:
+      return LogLevel::kError;
+  }
+}
+
+LogLevel Log::SetLevel(LogLevel level) {
+  const LogLevel before = this->level();
+  logger_->set_level(ToSpdlog(level).level);
+  return before;
+}
+
 void Log::Write(LogLevel level, std::string_view event, const nlohmann::ordered_json& fields) {
   const LevelName level_name = ToSpdlog(level);
   if (!logger_->should_log(level_name.level)) return;

@@ -48,11 +48,15 @@ class Log {
   // Written whatever the level.
   void Always(std::string_view event, const nlohmann::ordered_json& fields);
 
+  LogLevel level() const;
+  // Writes from now on what is at least as grave as `level`; returns what counted before.
+  LogLevel SetLevel(LogLevel level);
+
  private:
   explicit Log(std::shared_ptr<spdlog::logger> logger);
   void Write(LogLevel level, std::string_view event, const nlohmann::ordered_json& fields);
 
-  const std::shared_ptr<spdlog::logger> logger_;
+  const std::shared_ptr<spdlog::logger> logger_;  // its level may be changed from any thread
 };
 
 }  // namespace proofmill::server

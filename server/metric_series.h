@@ -32,9 +32,11 @@ class SeriesFamily {
   // `arguments` are what each new series is made with: bucket bounds, for histograms.
   template <typename... Arguments>
   SeriesFamily(prometheus::Family<T>& family, std::vector<std::string> labels, Arguments... arguments)
-      : labels_(std::move(labels)), make_([&family, arguments...](const prometheus::Labels& series_labels) {
+      : labels_(std::move(labels)),
+        make_([&family, arguments...](const prometheus::Labels& series_labels) {
           return &family.Add(series_labels, arguments...);
-        }) {}
+        }),
+        remove_([&family](T* series) { family.Remove(series); }) {}
 
   // REQUIRES: one value for each label, from a closed set.
   T& At(const LabelValues& values) {
@@ -50,9 +52,21 @@ class SeriesFamily {
     return *series;
   }
 
+  // Ends a series, if it is there. REQUIRES: nobody uses what At() gave for it.
+  void Remove(const LabelValues& values) {
+    std::string key;
+    for (std::string_view value : values) key.append(value).push_back('\0');
+    engine::MutexLock lock(mu_);
+    const auto found = series_.find(key);
+    if (found == series_.end()) return;
+    remove_(found->second);
+    series_.erase(found);
+  }
+
  private:
   const std::vector<std::string> labels_;
   const std::function<T*(const prometheus::Labels&)> make_;
+  const std::function<void(T*)> remove_;
   engine::Mutex mu_;
   std::map<std::string, T*, std::less<>> series_ ABSL_GUARDED_BY(mu_);
 };

@@ -68,6 +68,8 @@ std::string_view MethodName(Method method) {
       return "CircuitService/ListCircuits";
     case Method::kGetCircuit:
       return "CircuitService/GetCircuit";
+    case Method::kWatchCircuit:
+      return "CircuitService/WatchCircuit";
     case Method::kCreateJob:
       return "JobService/CreateJob";
     case Method::kGetJob:
@@ -80,6 +82,16 @@ std::string_view MethodName(Method method) {
       return "JobService/ListJobs";
     case Method::kDeleteJob:
       return "JobService/DeleteJob";
+    case Method::kLoadCircuit:
+      return "CircuitAdminService/LoadCircuit";
+    case Method::kUnloadCircuit:
+      return "CircuitAdminService/UnloadCircuit";
+    case Method::kSetAlias:
+      return "CircuitAdminService/SetAlias";
+    case Method::kGetStatus:
+      return "StatusService/GetStatus";
+    case Method::kSetLogLevel:
+      return "LogAdminService/SetLogLevel";
   }
   return "unknown";
 }
@@ -196,9 +208,9 @@ struct Metrics::Parts {
                "Keys that gave way for another where a device's memory is short.", {"device"});
   SeriesFamily<Counter> key_reloads = Counters("proofmill_device_key_reloads_total",
                                                "Keys that came back for a proof after that.", {"device"});
-  SeriesFamily<Gauge> circuit_loaded =
-      Gauges("proofmill_circuit_loaded", "1 if the circuit can be proved, 0 if it is loading or was refused.",
-             {"circuit", "system"});
+  SeriesFamily<Gauge> circuit_loaded = Gauges(
+      "proofmill_circuit_loaded",
+      "1 if the circuit can be proved, 0 if it is loading, unloading or was refused.", {"circuit", "system"});
   SeriesFamily<Gauge> circuit_load_seconds =
       Gauges("proofmill_circuit_load_duration_seconds", "How long reading and checking the key took.",
              {"circuit", "system"});
@@ -389,6 +401,12 @@ void Metrics::OnCircuit(const engine::Circuit& circuit) {
     parts_->circuits.insert(circuit.id);
   }
   const std::string_view system = engine::ProofSystemName(circuit.system);
+  // Nobody but this function touches the two, and it is called by one thread at a time.
+  if (circuit.state == engine::CircuitState::kUnloaded) {
+    parts_->circuit_loaded.Remove({circuit.id, system});
+    parts_->circuit_load_seconds.Remove({circuit.id, system});
+    return;
+  }
   parts_->circuit_loaded.At({circuit.id, system}).Set(circuit.state == engine::CircuitState::kReady ? 1 : 0);
   if (circuit.state == engine::CircuitState::kReady) {
     parts_->circuit_load_seconds.At({circuit.id, system}).Set(Seconds(circuit.load_duration));

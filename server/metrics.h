@@ -6,7 +6,7 @@
 // costs twenty times an increment.
 //
 // Thread safety: every method may be called from any thread.
-// Lifetime: series live as long as this object; none is ever removed.
+// Lifetime: series live as long as this object, but for those of circuits that were unloaded.
 
 #ifndef PROOFMILL_SERVER_METRICS_H_
 #define PROOFMILL_SERVER_METRICS_H_
@@ -35,12 +35,18 @@ enum class Method {
   kDeleteUpload,
   kListCircuits,
   kGetCircuit,
+  kWatchCircuit,
   kCreateJob,
   kGetJob,
   kWatchJob,
   kCancelJob,
   kListJobs,
   kDeleteJob,
+  kLoadCircuit,
+  kUnloadCircuit,
+  kSetAlias,
+  kGetStatus,
+  kSetLogLevel,
 };
 // "ProverService/Prove" and so on: the label `method`.
 std::string_view MethodName(Method method);

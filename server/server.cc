@@ -19,13 +19,16 @@
 #include "server/job_store.h"
 #include "server/listen_address.h"
 #include "server/metrics.h"
+#include "server/process_facts.h"
 #include "server/reloaded_file.h"
+#include "server/rpc/circuit_admin_service.h"
 #include "server/rpc/circuit_service.h"
 #include "server/rpc/health_service.h"
 #include "server/rpc/job_service.h"
 #include "server/rpc/prover_service.h"
 #include "server/rpc/send_guard.h"
 #include "server/rpc/service_context.h"
+#include "server/rpc/status_service.h"
 #include "server/rpc/upload_service.h"
 #include "server/tenant_policies.h"
 #include "server/tls.h"
@@ -46,6 +49,9 @@ constexpr absl::Duration kRefusalTime = absl::Milliseconds(100);
 // gRPC's shutdown also waits for connections, of which a peer that has fallen silent keeps its own open for
 // as long as it may. When no call is open any more it gets this long.
 constexpr absl::Duration kIdleConnectionTime = absl::Seconds(1);
+
+// Calls of operators that may wait for the one before them.
+constexpr size_t kAdminCallsMax = 32;
 
 // Results of jobs that have ended: a few hundred bytes each, and 32 for each public signal.
 constexpr uint64_t kJobResultBytesMax = uint64_t{64} << 20;
@@ -73,6 +79,7 @@ engine::EngineOptions ToEngineOptions(const Config& config) {
   options.circuits.allow_unsafe_setup = config.allow_unsafe_setup;
   options.circuits.allow_insecure_test_keys = config.allow_insecure_keys;
   options.circuits.state_dir = config.state_dir;
+  options.circuits.load_threads = config.load_threads;
   options.jobs_max = config.queue_jobs_max;
   options.witness_bytes_max = config.queue_witness_bytes_max.bytes;
   options.default_deadline = ToMilliseconds(config.deadline_max);
@@ -139,7 +146,8 @@ struct Server::Parts {
                [this](AccessRefusal why) { metrics.CountAccessRefusal(AccessRefusalName(why)); }),
         audit(config.audit_log, log, [this] { metrics.CountAuditFailure(); }),
         verify_pool({.threads = config.verify_threads, .queue_max = config.verify_queue_max},
-                    [this](int change) { metrics.AddVerifyQueue(change); }) {
+                    [this](int change) { metrics.AddVerifyQueue(change); }),
+        admin_pool({.threads = 1, .queue_max = kAdminCallsMax}) {
     reaper.Add(uploads);
     reaper.Add(sends);
     reaper.Add(jobs);
@@ -169,6 +177,8 @@ struct Server::Parts {
   const Access access;
   AuditLog audit;
   WorkPool verify_pool;
+  WorkPool admin_pool;
+  ProcessFacts process;
   // Told by the engine, so they end after it.
   HealthService data_health;
   HealthService admin_health;
@@ -179,6 +189,9 @@ struct Server::Parts {
   std::optional<JobService> job_service;
   std::optional<CircuitService> data_circuits;
   std::optional<CircuitService> admin_circuits;
+  std::optional<CircuitAdminService> circuit_admin;
+  std::optional<StatusService> status_service;
+  std::optional<LogAdminService> log_admin;
   std::unique_ptr<GrpcServer> admin;
   std::unique_ptr<GrpcServer> data;
   std::string metrics_address;
@@ -239,11 +252,14 @@ void Server::Parts::MakeServices() {
                                    .sends = *sends,
                                    .reaper = reaper,
                                    .verify_pool = verify_pool,
+                                   .admin_pool = admin_pool,
+                                   .process = process,
                                    .limits = {.message_bytes_max = config.message_bytes_max.bytes,
                                               .chunk_bytes_max = config.chunk_bytes_max.bytes,
                                               .idle_timeout = ToMilliseconds(config.upload_idle_timeout),
                                               .deadline_max = ToMilliseconds(config.deadline_max),
-                                              .batch_items_max = config.batch_items_max}});
+                                              .batch_items_max = config.batch_items_max,
+                                              .uploads_max = config.upload_count_max}});
   backlog = std::make_shared<BacklogGauge>(*engine, metrics);
   reaper.Add(backlog);
   prover_service.emplace(*context);
@@ -251,6 +267,9 @@ void Server::Parts::MakeServices() {
   job_service.emplace(*context);
   data_circuits.emplace(*context, Listener::kData);
   admin_circuits.emplace(*context, Listener::kAdmin);
+  circuit_admin.emplace(*context);
+  status_service.emplace(*context);
+  log_admin.emplace(*context);
   engine->health().AddListener([this](const engine::HealthStatus& health) {
     data_health.Set(health);
     admin_health.Set(health);
@@ -285,11 +304,13 @@ absl::Status Server::Parts::LoadTlsFiles() {
 
 absl::Status Server::Parts::StartListeners() {
   if (config.tls()) PROOFMILL_RETURN_IF_ERROR(LoadTlsFiles());
-  PROOFMILL_ASSIGN_OR_RETURN(admin, GrpcServer::Start({.name = "admin",
-                                                       .address = config.admin_listen,
-                                                       .tls = config.admin_tls ? tls : nullptr,
-                                                       .services = {&*admin_circuits, &admin_health}},
-                                                      config));
+  PROOFMILL_ASSIGN_OR_RETURN(
+      admin, GrpcServer::Start({.name = "admin",
+                                .address = config.admin_listen,
+                                .tls = config.admin_tls ? tls : nullptr,
+                                .services = {&*admin_circuits, &*circuit_admin, &*status_service, &*log_admin,
+                                             &admin_health}},
+                               config));
   PROOFMILL_ASSIGN_OR_RETURN(
       data, GrpcServer::Start({.name = "data",
                                .address = config.listen,
@@ -301,6 +322,10 @@ absl::Status Server::Parts::StartListeners() {
   PROOFMILL_ASSIGN_OR_RETURN(Instance instance, MakeInstance(AdvertisedAddress(config, data->address())));
   jobs->Open(std::move(instance));
   PROOFMILL_ASSIGN_OR_RETURN(metrics_address, metrics.Serve(config.metrics_listen));
+  process.SetListeners({.data = data->address(),
+                        .admin = admin->address(),
+                        .metrics = metrics_address,
+                        .data_tls = config.tls()});
   return absl::OkStatus();
 }
 

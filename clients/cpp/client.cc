@@ -47,6 +47,9 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
   state->uploads = v1::UploadService::NewStub(*channel);
   state->circuits = v1::CircuitService::NewStub(*channel);
   state->jobs = v1::JobService::NewStub(*channel);
+  state->circuit_admin = v1::CircuitAdminService::NewStub(*channel);
+  state->status_service = v1::StatusService::NewStub(*channel);
+  state->log_admin = v1::LogAdminService::NewStub(*channel);
   state->health = grpc::health::v1::Health::NewStub(*channel);
   state->stubs = {.prover = state->prover.get(),
                   .uploads = state->uploads.get(),

@@ -32,6 +32,7 @@
 #include "proofmill/v1/circuits.pb.h"
 #include "proofmill/v1/jobs.grpc.pb.h"
 #include "proofmill/v1/prover.pb.h"
+#include "proofmill/v1/status.pb.h"
 
 namespace proofmill::client {
 
@@ -123,6 +124,25 @@ class Client {
 
   // One circuit with its verification key.
   absl::StatusOr<v1::Circuit> GetCircuit(absl::string_view id, absl::Duration timeout = kShortTimeout);
+
+  // Waits until nothing is under way with a circuit: until it is ready, failed or unloaded. `on_change` may
+  // be empty.
+  //   NOT_FOUND  there is no such circuit, or no more.
+  absl::StatusOr<v1::Circuit> WatchCircuit(
+      absl::string_view id, absl::Duration timeout,
+      const std::function<void(const v1::Circuit&)>& on_change = nullptr);
+
+  // --- For operators. The target is the admin listener; elsewhere these give UNIMPLEMENTED.
+  // Begins to load a circuit from the service's folder; WatchCircuit() tells what becomes of it.
+  absl::StatusOr<v1::Circuit> LoadCircuit(absl::string_view id, absl::Duration timeout = kShortTimeout);
+  // Begins to unload it.
+  absl::StatusOr<v1::Circuit> UnloadCircuit(absl::string_view id, absl::Duration timeout = kShortTimeout);
+  // Lets `alias` point to `circuit`, or removes it if that is empty. Returns where it pointed before.
+  absl::StatusOr<std::string> SetAlias(absl::string_view alias, absl::string_view circuit,
+                                       absl::Duration timeout = kShortTimeout);
+  absl::StatusOr<v1::GetStatusResponse> GetStatus(absl::Duration timeout = kShortTimeout);
+  // Returns the level that counted before.
+  absl::StatusOr<v1::LogLevel> SetLogLevel(v1::LogLevel level, absl::Duration timeout = kShortTimeout);
 
   // The state of a name of the health service: "" (ready), "live" or "started". One attempt, no retry.
   //   UNAVAILABLE  the service could not be reached.

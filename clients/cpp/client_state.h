@@ -17,9 +17,11 @@
 #include "clients/cpp/prove_call.h"
 #include "clients/cpp/retry.h"
 #include "grpc/health/v1/health.grpc.pb.h"
+#include "proofmill/v1/circuit_admin.grpc.pb.h"
 #include "proofmill/v1/circuits.grpc.pb.h"
 #include "proofmill/v1/jobs.grpc.pb.h"
 #include "proofmill/v1/prover.grpc.pb.h"
+#include "proofmill/v1/status.grpc.pb.h"
 #include "proofmill/v1/uploads.grpc.pb.h"
 
 namespace proofmill::client {
@@ -34,6 +36,9 @@ struct Client::State {
   std::unique_ptr<v1::UploadService::Stub> uploads;
   std::unique_ptr<v1::CircuitService::Stub> circuits;
   JobStub jobs;
+  std::unique_ptr<v1::CircuitAdminService::Stub> circuit_admin;
+  std::unique_ptr<v1::StatusService::Stub> status_service;
+  std::unique_ptr<v1::LogAdminService::Stub> log_admin;
   std::unique_ptr<grpc::health::v1::Health::Stub> health;
   Stubs stubs{};
 

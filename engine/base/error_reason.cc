@@ -39,6 +39,7 @@ constexpr std::array kAllReasons = {
     ErrorReason::kCircuitLoading,
     ErrorReason::kCircuitFailed,
     ErrorReason::kVersionMismatch,
+    ErrorReason::kAliasConflict,
     ErrorReason::kUploadUnknown,
     ErrorReason::kUploadIncomplete,
     ErrorReason::kUploadOffset,
@@ -107,6 +108,8 @@ std::string_view ReasonName(ErrorReason reason) {  // NOLINT(readability-functio
       return "CIRCUIT_FAILED";
     case ErrorReason::kVersionMismatch:
       return "VERSION_MISMATCH";
+    case ErrorReason::kAliasConflict:
+      return "ALIAS_CONFLICT";
     case ErrorReason::kUploadUnknown:
       return "UPLOAD_UNKNOWN";
     case ErrorReason::kUploadIncomplete:

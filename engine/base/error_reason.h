@@ -55,6 +55,7 @@ enum class ErrorReason {
   kCircuitLoading,   // UNAVAILABLE          the key is being loaded; retry later
   kCircuitFailed,    // FAILED_PRECONDITION  the key could not be loaded; GetCircuit says why
   kVersionMismatch,  // FAILED_PRECONDITION  the pinned version is not the loaded one
+  kAliasConflict,    // FAILED_PRECONDITION  a circuit has the alias's name, or an alias points to the circuit
   // Uploads.
   kUploadUnknown,     // NOT_FOUND            no such upload, another tenant's, or expired
   kUploadIncomplete,  // FAILED_PRECONDITION  bytes are missing

@@ -12,6 +12,10 @@ std::string_view CircuitStateName(CircuitState state) {
       return "ready";
     case CircuitState::kFailed:
       return "failed";
+    case CircuitState::kUnloading:
+      return "unloading";
+    case CircuitState::kUnloaded:
+      return "unloaded";
   }
   return "failed";
 }

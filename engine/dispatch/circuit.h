@@ -24,14 +24,25 @@
 
 namespace proofmill::engine {
 
-enum class CircuitState { kLoading, kReady, kFailed };
-// "loading", "ready", "failed".
+// kUnloading: it takes nothing new, and goes when nobody uses it any more. kUnloaded: it has gone; what
+// watchers and observers are told last.
+enum class CircuitState { kLoading, kReady, kFailed, kUnloading, kUnloaded };
+// "loading", "ready", "failed", "unloading", "unloaded".
 std::string_view CircuitStateName(CircuitState state);
 
 struct Circuit {
   std::string id;
   ProofSystem system = ProofSystem::kGroth16;
   CircuitState state = CircuitState::kLoading;
+  // Grows with every snapshot, over all circuits of a registry.
+  uint64_t revision = 0;
+
+  // While a key is being loaded, for the first time or to take the place of the one that is served: what is
+  // done, "waiting", "reading", "checking", "regrouping" or "placing".
+  std::string load_step;
+  // A ready circuit whose key file is being loaded anew, and why the last such load failed.
+  bool reloading = false;
+  absl::Status reload_failure;
 
   // Set when the state is kFailed: why.
   absl::Status failure;
@@ -52,6 +63,9 @@ struct Circuit {
   std::shared_ptr<const Witness> canary;
   // The constraints, for naming one that a bad witness breaks; empty if there is no such file.
   std::string r1cs_path;
+  // Keeps the key on the devices (circuit_work.h); set when the state is kReady. So whoever holds a snapshot
+  // that was ready can have it proved, whatever becomes of the circuit meanwhile.
+  std::shared_ptr<const void> hold;
 
   // What backends know it by: the address of `key` or `whir`.
   const void* key_address() const {

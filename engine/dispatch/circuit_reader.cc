@@ -1,5 +1,6 @@
 #include "engine/dispatch/circuit_reader.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -110,6 +111,14 @@ absl::Status WithoutFolder(const absl::Status& status, const std::string& folder
   status.ForEachPayload(
       [&out](absl::string_view type, const absl::Cord& payload) { out.SetPayload(type, payload); });
   return out;
+}
+
+bool ProvesTheSame(const Circuit& a, const Circuit& b) {
+  if (a.system != b.system || a.version != b.version || a.r1cs_path != b.r1cs_path) return false;
+  if (a.canary == nullptr || b.canary == nullptr) return a.canary == b.canary;
+  const auto& x = a.canary->values;
+  const auto& y = b.canary->values;
+  return x.size() == y.size() && std::equal(x.data(), x.data() + x.size(), y.data());
 }
 
 }  // namespace proofmill::engine

@@ -26,6 +26,10 @@ absl::Status ReadCircuit(const CircuitFiles& files, const KeyOptions& options, C
 // where its files lie is none of their business.
 absl::Status WithoutFolder(const absl::Status& status, const std::string& folder);
 
+// Whether a proof with the one is a proof with the other, canary and constraints included. REQUIRES: both
+// were read.
+bool ProvesTheSame(const Circuit& a, const Circuit& b);
+
 }  // namespace proofmill::engine
 
 #endif  // PROOFMILL_ENGINE_DISPATCH_CIRCUIT_READER_H_

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -82,8 +83,13 @@ struct Engine::Parts {
   absl::Status WithAdvice(const JobInfo& job, absl::Status status);
   TenantPolicy PolicyOf(std::string_view tenant) const;
   void ObserveRefusal(const JobInfo& info, const absl::Status& status);
-  // Makes a circuit provable on every device, or on none.
+  // Makes a circuit provable on every device that is in service, or on none.
   absl::Status Install(const Circuit& circuit);
+  // Takes it off all of them.
+  void Remove(const Circuit& circuit);
+  // The circuit of a request.
+  absl::StatusOr<CircuitPtr> Find(const CircuitPtr& found, std::string_view name,
+                                  std::string_view version) const;
   std::optional<Clock::duration> EstimatedWait(Priority priority, std::string_view tenant) const;
 
   const EngineOptions options;
@@ -114,10 +120,12 @@ Engine::Parts::Parts(EngineOptions options_in, std::vector<std::unique_ptr<JobRu
       workers_per_device(WorkersPerDevice(runners)),
       dispatcher(std::make_shared<Dispatcher>(DispatcherOptions(options, runners.size(), workers_per_device),
                                               observer, clock)),
-      registry(
-          options.circuits, [this](const Circuit& circuit) { return Install(circuit); },
-          [this](const Circuit&, const CircuitRegistry::Counts& counts) { health.SetCircuits(counts); },
-          observer),
+      registry(options.circuits,
+               {.install = [this](const Circuit& circuit) { return Install(circuit); },
+                .remove = [this](const Circuit& circuit) { Remove(circuit); },
+                .listener = [this](const Circuit&,
+                                   const CircuitRegistry::Counts& counts) { health.SetCircuits(counts); }},
+               observer),
       jitter(std::random_device{}()) {
   for (size_t i = 0; i < runners.size(); ++i) {
     workers.push_back(std::make_unique<Worker>(Worker::Options{.index = i * workers_per_device,
@@ -207,18 +215,40 @@ absl::Status Engine::Parts::WithAdvice(const JobInfo& job, absl::Status status) 
 }
 
 absl::Status Engine::Parts::Install(const Circuit& circuit) {
+  // What was learned of an earlier key under this id says nothing about this one.
+  dispatcher->proof_times().Forget(circuit.id);
+  size_t installed = 0;
   for (size_t i = 0; i < workers.size(); ++i) {
+    // Nothing will run there again, and it would refuse a key that others can prove with.
+    if (workers[i]->out_of_service()) continue;
     JobRunner& runner = workers[i]->runner();
     const absl::Status status = runner.Install(circuit);
     ReportDevice(runner, observer);
-    if (status.ok()) continue;
+    if (status.ok()) {
+      ++installed;
+      continue;
+    }
     for (size_t j = 0; j < i; ++j) workers[j]->runner().Remove(circuit);
     absl::Status named(status.code(),
                        absl::StrCat("device ", std::string(runner.info().device), ": ", status.message()));
     const auto reason = GetReason(status);
     return reason.has_value() ? WithReason(std::move(named), *reason) : named;
   }
-  return absl::OkStatus();
+  if (installed != 0) return absl::OkStatus();
+  return WithReason(absl::UnavailableError("no device can prove now"), ErrorReason::kNoDevice);
+}
+
+void Engine::Parts::Remove(const Circuit& circuit) {
+  for (const auto& worker : workers) {
+    worker->runner().Remove(circuit);
+    ReportDevice(worker->runner(), observer);
+  }
+}
+
+absl::StatusOr<CircuitPtr> Engine::Parts::Find(const CircuitPtr& found, std::string_view name,
+                                               std::string_view version) const {
+  if (found != nullptr) return found;
+  return registry.FindReady(name, version);
 }
 
 absl::StatusOr<std::unique_ptr<Engine>> Engine::Start(EngineOptions options,
@@ -242,7 +272,7 @@ Engine::~Engine() { Shutdown(parts_->clock.Now()); }
 absl::StatusOr<Reservation> Engine::Reserve(const ReserveRequest& request) {
   Parts& parts = *parts_;
   PROOFMILL_ASSIGN_OR_RETURN(const CircuitPtr circuit,
-                             parts.registry.FindReady(request.circuit, request.version));
+                             parts.Find(request.found, request.circuit, request.version));
   if (parts.dispatcher->queue().workers_up() == 0) {
     return WithReason(absl::UnavailableError("no device can prove now"), ErrorReason::kNoDevice);
   }
@@ -270,7 +300,7 @@ void Engine::Expect() { parts_->dispatcher->queue().Announce(); }
 absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest request, ProveCallback done,
                                                        ProgressCallback progress) {
   Parts& parts = *parts_;
-  PROOFMILL_ASSIGN_OR_RETURN(CircuitPtr circuit, parts.registry.FindReady(request.circuit, request.version));
+  PROOFMILL_ASSIGN_OR_RETURN(CircuitPtr circuit, parts.Find(request.found, request.circuit, request.version));
   if (request.request_id.size() > kRequestIdBytesMax) {
     return WithReason(
         absl::InvalidArgumentError(absl::StrCat("the request id has ", request.request_id.size(),
@@ -280,7 +310,7 @@ absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest request, Pro
   PROOFMILL_RETURN_IF_ERROR(CheckInput(*circuit, request.witness));
   std::optional<RequestDigest> digest;
   if (!request.request_id.empty()) {
-    digest = parts.dispatcher->request_ids().Digest(*circuit, request.witness);
+    digest = parts.dispatcher->request_ids().Digest(request.circuit, request.version, request.witness);
   }
 
   const Clock::time_point deadline = parts.CutDeadline(request.deadline);
@@ -324,6 +354,27 @@ EngineStats Engine::stats() const {
           .devices_up = queue.workers_up() / parts_->workers_per_device,
           .devices = parts_->workers.size()};
 }
+
+std::vector<DeviceStatus> Engine::devices() const {
+  std::vector<DeviceStatus> devices;
+  const std::vector<size_t> running = parts_->dispatcher->queue().RunningByDevice();
+  const size_t standby_from = parts_->workers.size() - parts_->options.standby_runners;
+  for (size_t i = 0; i < parts_->workers.size(); ++i) {
+    Worker& worker = *parts_->workers[i];
+    const std::optional<std::string> why = worker.out_of_service();
+    devices.push_back({.info = worker.runner().info(),
+                       .up = !why.has_value(),
+                       .why = why.value_or(""),
+                       .running = running[i],
+                       .running_max = worker.runner().jobs_in_flight(),
+                       .standby = i >= standby_from,
+                       .memory = worker.runner().Memory(),
+                       .counts = worker.runner().Counts()});
+  }
+  return devices;
+}
+
+const EngineOptions& Engine::options() const { return parts_->options; }
 
 void Engine::BeginDrain() {
   parts_->health.SetDraining();

@@ -21,6 +21,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -69,7 +70,8 @@ struct EngineOptions {
 
 struct ReserveRequest {
   std::string_view circuit;
-  std::string_view version;  // empty: any
+  std::string_view version;    // empty: any
+  CircuitPtr found = nullptr;  // as in ProveRequest
   uint64_t witness_bytes = 0;
   Priority priority = Priority::kNormal;
   std::optional<Clock::time_point> deadline;
@@ -85,6 +87,18 @@ struct EngineStats {
   Admission::Usage reserved;
   size_t devices_up = 0;
   size_t devices = 0;
+};
+
+// How a device is now.
+struct DeviceStatus {
+  DeviceInfo info;  // its views live as long as the engine
+  bool up = false;
+  std::string why;     // it is down
+  size_t running = 0;  // jobs
+  size_t running_max = 0;
+  bool standby = false;
+  std::vector<DeviceMemory> memory;
+  DeviceCounts counts;
 };
 
 class Dispatcher;
@@ -134,6 +148,9 @@ class Engine {
   CircuitRegistry& circuits();
   Health& health();
   EngineStats stats() const;
+  // In the order of their runners.
+  std::vector<DeviceStatus> devices() const;
+  const EngineOptions& options() const;
   Clock& clock() const;
 
   // Refuses new requests from now on; taken ones are finished. Idempotent.

@@ -30,6 +30,13 @@ absl::Status Groth16Runner::Install(const Circuit& circuit) {
 }
 
 void Groth16Runner::Remove(const Circuit& circuit) {
+  {
+    MutexLock lock(constraints_mu_);
+    if (constraints_version_ == circuit.version) {
+      constraints_version_.clear();
+      constraints_.reset();
+    }
+  }
   std::shared_ptr<ResidentKey> removed;  // its memory is given back after the lock
   MutexLock lock(mu_);
   const auto found = resident_.find(circuit.key.get());

@@ -181,6 +181,15 @@ std::vector<JobPtr> JobQueue::running() const {
   return running;
 }
 
+std::vector<size_t> JobQueue::RunningByDevice() const {
+  std::vector<size_t> running(options_.workers / options_.workers_per_device);
+  MutexLock lock(mu_);
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    if (workers_[i].job != nullptr) ++running[DeviceOf(i)];
+  }
+  return running;
+}
+
 size_t JobQueue::workers_up() const {
   MutexLock lock(mu_);
   return WorkersUpLocked();

@@ -90,6 +90,8 @@ class JobQueue {
   // Jobs that are on a worker.
   std::vector<JobPtr> running() const;
   size_t workers_up() const;
+  // Jobs that run, by device.
+  std::vector<size_t> RunningByDevice() const;
   // How many jobs will be taken before `job`; nothing if it is not queued. Takes time about linear in the
   // answer.
   std::optional<size_t> JobsAhead(const Job& job) const;

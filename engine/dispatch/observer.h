@@ -99,7 +99,7 @@ class Observer {
   virtual void OnDeviceCounts(const DeviceInfo&, const DeviceCounts&) {}
   virtual void OnKeyChange(const DeviceInfo&, const KeyChangeInfo&) {}
 
-  // Circuits: with every new state.
+  // Circuits: with every new snapshot.
   virtual void OnCircuit(const Circuit&) {}
   // Something in the circuit directory that is no circuit.
   virtual void OnCircuitFileIgnored(std::string_view /*name*/, std::string_view /*why*/) {}

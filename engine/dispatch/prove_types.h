@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,11 +30,17 @@ inline constexpr size_t kPriorityCount = 3;
 // "low", "normal", "high".
 std::string_view PriorityName(Priority priority);
 
+struct Circuit;
+
 // One request for a proof.
 struct ProveRequest {
+  // The id of a circuit, or an alias.
   std::string circuit;
   // If not empty, the version that the circuit must have: 128 lower-case hexadecimal digits.
   std::string version;
+  // What CircuitRegistry::FindReady() found for the two, where the caller has looked already: this very
+  // circuit is proved then, even if the name has come to mean another one or the circuit is being unloaded.
+  std::shared_ptr<const Circuit> found = nullptr;
   ProofInput witness;
   Priority priority = Priority::kNormal;
   // Nothing is worth more than this wait; cut to the engine's maximum. Without one, the engine's default

@@ -38,7 +38,8 @@ RequestIds::RequestIds(Options options, Clock& clock) : options_(options), clock
   FillRandom(digest_key_.data(), digest_key_.size()).IgnoreError();
 }
 
-RequestDigest RequestIds::Digest(const Circuit& circuit, const ProofInput& witness) const {
+RequestDigest RequestIds::Digest(std::string_view circuit, std::string_view version,
+                                 const ProofInput& witness) const {
   EVP_MAC* const mac = Poly1305();
   if (mac == nullptr) throw std::bad_alloc();
   // The end of the computation wipes what the context holds of the witness.
@@ -49,11 +50,12 @@ RequestDigest RequestIds::Digest(const Circuit& circuit, const ProofInput& witne
     return EVP_MAC_update(context.get(), static_cast<const uint8_t*>(data), size) == 1;
   };
   size_t size = 0;
-  // Ids hold no zero byte, so that it separates the parts.
+  // Names hold no zero byte, so that it separates the parts.
+  const char zero = 0;
   bool ok = context != nullptr &&
             EVP_MAC_init(context.get(), digest_key_.data(), digest_key_.size(), nullptr) == 1 &&
-            add(circuit.id.data(), circuit.id.size() + 1) &&
-            add(circuit.version.data(), circuit.version.size() + 1);
+            add(circuit.data(), circuit.size()) && add(&zero, 1) && add(version.data(), version.size()) &&
+            add(&zero, 1);
   for (const absl::Span<const uint8_t> piece : InputContent(witness))
     ok = ok && add(piece.data(), piece.size());
   ok = ok && EVP_MAC_final(context.get(), digest.data(), &size, digest.size()) == 1 && size == digest.size();

@@ -1,9 +1,10 @@
 // Remembers requests by their ids, so that a repeated one gets the same job instead of a second proof.
 //
-// An entry belongs to a tenant and an id, and holds a digest of the content (circuit, version, witness), then
-// either the job while it is on its way or its result. Results are kept for a time, up to a number of entries
-// and of bytes; the oldest go first. Witnesses are never kept, and the digest is keyed with random bytes of
-// this process, so that it does not let anybody who finds it in memory test guesses of a witness.
+// An entry belongs to a tenant and an id, and holds a digest of the content (what the request says: name of
+// the circuit, pinned version, witness; so a request that is repeated after an alias has moved is the same),
+// then either the job while it is on its way or its result. Results are kept for a time, up to a number of
+// entries and of bytes; the oldest go first. Witnesses are never kept, and the digest is keyed with random
+// bytes of this process, so that it does not let anybody who finds it in memory test guesses of a witness.
 //
 // Only final answers are kept: a proof, or an error that the same content would get again (INVALID_ARGUMENT).
 // After any other error the id is free, so that a retry runs anew.
@@ -20,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -28,7 +30,6 @@
 #include "absl/strings/string_view.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
-#include "engine/dispatch/circuit.h"
 #include "engine/dispatch/job.h"
 #include "engine/dispatch/prove_types.h"
 
@@ -48,7 +49,7 @@ class RequestIds {
   RequestIds& operator=(const RequestIds&) = delete;
 
   // The tag of the content under this process's key.
-  RequestDigest Digest(const Circuit& circuit, const ProofInput& witness) const;
+  RequestDigest Digest(std::string_view circuit, std::string_view version, const ProofInput& witness) const;
 
   // What an id stands for: one of the two is set.
   struct Known {

@@ -67,6 +67,11 @@ void Worker::Join() {
   threads_.clear();
 }
 
+std::optional<std::string> Worker::out_of_service() const {
+  MutexLock lock(mu_);
+  return out_of_service_;
+}
+
 bool Worker::RunOne() {
   const JobPtr job = context_.dispatcher.queue().TryPop(options_.index);
   if (job == nullptr) return false;
@@ -156,16 +161,16 @@ void Worker::Report() {
 }
 
 void Worker::TakeBlame(const DeviceFault& fault) {
-  int faults = 0;
+  std::string why;
   {
     MutexLock lock(mu_);
-    faults = ++faults_in_a_row_;
-    if (out_of_service_ || (!fault.lost && faults < options_.faults_max)) return;
-    out_of_service_ = true;
+    const int faults = ++faults_in_a_row_;
+    if (out_of_service_.has_value() || (!fault.lost && faults < options_.faults_max)) return;
+    const std::string message(fault.status.message());
+    why = fault.lost ? absl::StrCat("lost: ", message)
+                     : absl::StrCat(faults, " faults in a row, the last: ", message);
+    out_of_service_ = why;
   }
-  const std::string why =
-      fault.lost ? absl::StrCat("lost: ", std::string(fault.status.message()))
-                 : absl::StrCat(faults, " faults in a row, the last: ", std::string(fault.status.message()));
   // Refused before the others are told: whoever sees the device down finds that it takes nothing more.
   context_.dispatcher.RemoveWorker(options_.index);
   context_.observer.OnDeviceUp(device_, false, why);

@@ -7,7 +7,8 @@
 // device that is to blame for a failure runs the job once more elsewhere, if there is another one; after
 // several faults in a row, or when it is lost, it is taken out of service for the rest of the process's life.
 //
-// Thread safety: Start() and Join() by the owner; runner() from any thread (job_runner.h says which calls).
+// Thread safety: Start() and Join() by the owner; runner() and out_of_service() from any thread (job_runner.h
+// says which calls).
 
 #ifndef PROOFMILL_ENGINE_DISPATCH_WORKER_H_
 #define PROOFMILL_ENGINE_DISPATCH_WORKER_H_
@@ -15,6 +16,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -61,6 +63,8 @@ class Worker {
   bool RunOne();
 
   JobRunner& runner() { return *runner_; }
+  // Why the device takes no jobs any more; nothing while it does. From any thread.
+  std::optional<std::string> out_of_service() const;
 
  private:
   // `index` is that of the thread in the queue.
@@ -79,9 +83,9 @@ class Worker {
   const std::unique_ptr<JobRunner> runner_;
   const Context context_;
   const DeviceInfo device_;
-  Mutex mu_;
+  mutable Mutex mu_;
   int faults_in_a_row_ ABSL_GUARDED_BY(mu_) = 0;
-  bool out_of_service_ ABSL_GUARDED_BY(mu_) = false;
+  std::optional<std::string> out_of_service_ ABSL_GUARDED_BY(mu_);
   std::vector<std::thread> threads_;
 };
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -133,9 +134,14 @@ absl::Status CheckMemory(const RandomAccessFile& file, const KeyOptions& options
       ErrorReason::kOutOfMemory);
 }
 
+void Tell(const KeyOptions& options, std::string_view step) {
+  if (options.on_step) options.on_step(step);
+}
+
 absl::StatusOr<std::shared_ptr<const ProvingKey>> Load(const std::string& path, const KeyOptions& options,
                                                        KeyLoadTimes& times) {
   auto start = std::chrono::steady_clock::now();
+  Tell(options, "reading");
   PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<RandomAccessFile> file, RandomAccessFile::Open(path));
   PROOFMILL_RETURN_IF_ERROR(CheckMemory(*file, options));
   absl::StatusOr<Zkey> zkey =
@@ -145,11 +151,13 @@ absl::StatusOr<std::shared_ptr<const ProvingKey>> Load(const std::string& path, 
   times.read_seconds = SecondsSince(start);
 
   start = std::chrono::steady_clock::now();
+  Tell(options, "checking");
   absl::StatusOr<AuditReport> report = Audit(path, *zkey, options);
   if (!report.ok()) return report.status();
   times.audit_seconds = SecondsSince(start);
 
   start = std::chrono::steady_clock::now();
+  Tell(options, "regrouping");
   std::shared_ptr<const ProvingKey> key = ProvingKey::FromZkey(*std::move(zkey), *std::move(report));
   times.regroup_seconds = SecondsSince(start);
   return key;

@@ -18,11 +18,13 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -126,6 +128,8 @@ struct KeyOptions {
   uint64_t file_bytes_max = std::numeric_limits<uint64_t>::max();
   // A key that needs more while it loads is refused. Unset: what the system has available.
   std::optional<uint64_t> memory_bytes_max = std::nullopt;
+  // Told what is begun: "reading", "checking", "regrouping". May be empty.
+  std::function<void(std::string_view step)> on_step = nullptr;
 };
 
 // An upper bound of the memory that LoadProvingKey() takes for such a key at any time.

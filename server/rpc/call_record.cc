@@ -53,11 +53,17 @@ const Caller& CallRecord::caller() const {
   return caller_.ok() ? *caller_ : nobody;
 }
 
+void CallRecord::SetCircuit(std::string_view circuit) {
+  const engine::CircuitPtr found = services_.engine.circuits().Find(circuit);
+  circuit_ = found != nullptr ? found->id : std::string(circuit);
+}
+
 void CallRecord::SetRequestId(std::string_view request_id) {
   request_id_ = request_id.empty() ? RandomRequestId() : std::string(request_id);
 }
 
 void CallRecord::SetResult(const engine::ProveResult& result) {
+  circuit_ = result.circuit;
   device_ = result.device;
   queue_wait_ = result.queue_wait;
 }

@@ -38,8 +38,8 @@ class CallRecord {
   // Who calls; nobody in particular if the call is not let in.
   const Caller& caller() const;
 
-  // What the client asked for, once that is known to be well formed.
-  void SetCircuit(std::string_view circuit) { circuit_ = circuit; }
+  // What the client asked for, once that is known to be well formed; of an alias what it means now.
+  void SetCircuit(std::string_view circuit);
   // The client's id, or a random one if that is empty.
   void SetRequestId(std::string_view request_id);
   void SetWitnessBytes(uint64_t bytes) { witness_bytes_ = bytes; }

@@ -8,27 +8,17 @@
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
 #include "server/rpc/call_record.h"
+#include "server/rpc/circuit_message.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/proof_api.h"
 #include "server/rpc/rpc_status.h"
+#include "server/rpc/watch_circuit_call.h"
 
 namespace proofmill::server {
 namespace {
 
 constexpr int kPageSizeDefault = 100;
 constexpr int kPageSizeMax = 1000;
-
-v1::Circuit::State ToProto(engine::CircuitState state) {
-  switch (state) {
-    case engine::CircuitState::kLoading:
-      return v1::Circuit::STATE_LOADING;
-    case engine::CircuitState::kReady:
-      return v1::Circuit::STATE_READY;
-    case engine::CircuitState::kFailed:
-      return v1::Circuit::STATE_FAILED;
-  }
-  return v1::Circuit::STATE_UNSPECIFIED;
-}
 
 }  // namespace
 
@@ -55,6 +45,11 @@ grpc::ServerUnaryReactor* CircuitService::GetCircuit(grpc::CallbackServerContext
   return reactor;
 }
 
+grpc::ServerWriteReactor<v1::WatchCircuitResponse>* CircuitService::WatchCircuit(
+    grpc::CallbackServerContext* context, const v1::WatchCircuitRequest* request) {
+  return WatchCircuitCall::Start(services_, *context, request->id(), listener_);
+}
+
 // A page token is the id of the last circuit of the page before, in base64 so that nobody builds one by hand.
 absl::Status CircuitService::List(const v1::ListCircuitsRequest& request,
                                   v1::ListCircuitsResponse& response) const {
@@ -65,13 +60,14 @@ absl::Status CircuitService::List(const v1::ListCircuitsRequest& request,
   }
   const int page_size =
       request.page_size() == 0 ? kPageSizeDefault : std::min(request.page_size(), kPageSizeMax);
+  const engine::CircuitAliases aliases = services_.engine.circuits().aliases();
   for (const engine::CircuitPtr& circuit : services_.engine.circuits().List()) {
     if (!last_id.empty() && circuit->id <= last_id) continue;
     if (response.circuits_size() == page_size) {
       response.set_next_page_token(absl::WebSafeBase64Escape(response.circuits(page_size - 1).id()));
       break;
     }
-    Fill(*circuit, *response.add_circuits());
+    FillCircuit(services_, *circuit, aliases, *response.add_circuits());
   }
   return absl::OkStatus();
 }
@@ -84,32 +80,11 @@ absl::Status CircuitService::Get(const v1::GetCircuitRequest& request,
     return engine::WithReason(absl::NotFoundError(absl::StrCat("there is no circuit ", request.id())),
                               engine::ErrorReason::kCircuitUnknown);
   }
-  Fill(*circuit, *response.mutable_circuit());
+  FillCircuit(services_, *circuit, services_.engine.circuits().aliases(), *response.mutable_circuit());
   if (circuit->state == engine::CircuitState::kReady) {
     ApiOf(circuit->system).FillVerificationKey(*circuit, *response.mutable_circuit());
   }
   return absl::OkStatus();
-}
-
-void CircuitService::Fill(const engine::Circuit& circuit, v1::Circuit& out) const {
-  out.set_id(circuit.id);
-  const ProofApi& api = ApiOf(circuit.system);
-  out.set_proof_system(api.system());
-  out.set_state(ToProto(circuit.state));
-  if (circuit.state == engine::CircuitState::kFailed) out.set_failure(std::string(circuit.failure.message()));
-  for (const std::string& warning : circuit.warnings) out.add_warnings(warning);
-  *out.mutable_load_duration() = server::ToProto(circuit.load_duration);
-  if (const auto wait = services_.engine.EstimatedWait(engine::Priority::kNormal)) {
-    *out.mutable_estimated_wait() = server::ToProto(*wait);
-  }
-  out.mutable_limits()->set_message_bytes_max(services_.limits.message_bytes_max);
-  *out.mutable_limits()->mutable_deadline_max() = server::ToProto(services_.limits.deadline_max);
-  if (circuit.state != engine::CircuitState::kReady) return;
-  out.set_version(circuit.version);
-  api.FillCircuit(circuit, out);
-  const InputSizes sizes = api.Sizes(circuit);
-  out.mutable_limits()->set_witness_bytes(sizes.usual);
-  out.mutable_limits()->set_witness_bytes_max(sizes.most);
 }
 
 }  // namespace proofmill::server

@@ -25,12 +25,12 @@ class CircuitService final : public v1::CircuitService::CallbackService {
   grpc::ServerUnaryReactor* GetCircuit(grpc::CallbackServerContext* context,
                                        const v1::GetCircuitRequest* request,
                                        v1::GetCircuitResponse* response) override;
+  grpc::ServerWriteReactor<v1::WatchCircuitResponse>* WatchCircuit(
+      grpc::CallbackServerContext* context, const v1::WatchCircuitRequest* request) override;
 
  private:
   absl::Status List(const v1::ListCircuitsRequest& request, v1::ListCircuitsResponse& response) const;
   absl::Status Get(const v1::GetCircuitRequest& request, v1::GetCircuitResponse& response) const;
-  // All but the verification key.
-  void Fill(const engine::Circuit& circuit, v1::Circuit& out) const;
 
   ServiceContext& services_;
   const Listener listener_;

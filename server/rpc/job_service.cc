@@ -84,12 +84,11 @@ absl::StatusOr<JobView> JobService::Create(const std::string& tenant, const v1::
   PROOFMILL_ASSIGN_OR_RETURN(const InputPlace input, FindInput(request.request()));
   PROOFMILL_ASSIGN_OR_RETURN(const absl::Duration timeout,
                              ParseTimeout(request, services_.limits.deadline_max));
-  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit,
-                             services_.engine.circuits().FindReady(spec.circuit, spec.version));
+  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services_, spec));
   const engine::Clock::time_point deadline =
       services_.engine.clock().Now() + absl::ToChronoNanoseconds(timeout);
   return services_.jobs.Create({.tenant = spec.tenant,
-                                .circuit = spec.circuit,
+                                .circuit = circuit->id,
                                 .version = circuit->version,
                                 .request_id = spec.request_id,
                                 .upload = input.in_upload ? std::string(input.content) : "",
@@ -100,6 +99,7 @@ absl::StatusOr<JobView> JobService::Create(const std::string& tenant, const v1::
                                  return SubmitInput(services_, input,
                                                     {.spec = spec,
                                                      .claims = *input.claims,
+                                                     .circuit = circuit,
                                                      .deadline = deadline,
                                                      .done = std::move(done),
                                                      .progress = std::move(progress)});

@@ -22,6 +22,10 @@ class OpenCalls {
     engine::MutexLock lock(mu_);
     if (--count_ == 0) none_.NotifyAll();
   }
+  size_t count() const {
+    engine::MutexLock lock(mu_);
+    return count_;
+  }
   // Waits until no call is open; false when `deadline` came first.
   bool WaitForNone(std::chrono::steady_clock::time_point deadline) {
     engine::MutexLock lock(mu_);
@@ -32,7 +36,7 @@ class OpenCalls {
   }
 
  private:
-  engine::Mutex mu_;
+  mutable engine::Mutex mu_;
   engine::CondVar none_;
   size_t count_ ABSL_GUARDED_BY(mu_) = 0;
 };

@@ -118,7 +118,8 @@ absl::Status ProveStreamCall::HandleHeader(const v1::StreamHeader& header) {
   record_.SetRequestId(spec_.request_id);
   record_.SetWitnessBytes(header.size_bytes());
   PROOFMILL_RETURN_IF_ERROR(CheckSha256(header.sha256()));
-  PROOFMILL_RETURN_IF_ERROR(CheckClaims(services_, spec_, header.whir_claims()));
+  PROOFMILL_ASSIGN_OR_RETURN(circuit_, FindCircuit(services_, spec_));
+  PROOFMILL_RETURN_IF_ERROR(ApiOf(circuit_->system).CheckClaims(*circuit_, header.whir_claims()));
   claims_ = header.whir_claims();
   PROOFMILL_ASSIGN_OR_RETURN(const UploadInfo upload, OpenUpload(header));
 
@@ -144,7 +145,7 @@ absl::StatusOr<UploadInfo> ProveStreamCall::OpenUpload(const v1::StreamHeader& h
   if (header.upload().empty()) {
     PROOFMILL_ASSIGN_OR_RETURN(
         engine::Reservation reservation,
-        ReserveWitness(services_, spec_, header.size_bytes(), deadline_, /*with_job_slot=*/true));
+        ReserveWitness(services_, spec_, circuit_, header.size_bytes(), deadline_, /*with_job_slot=*/true));
     return services_.uploads.Create({.tenant = spec_.tenant,
                                      .circuit = spec_.circuit,
                                      .size_bytes = header.size_bytes(),
@@ -189,6 +190,7 @@ absl::Status ProveStreamCall::SubmitUploaded() {
           services_, name,
           {.spec = spec_,
            .claims = claims_,
+           .circuit = std::move(circuit_),
            .deadline = deadline_,
            .done = [self](absl::StatusOr<engine::ProveResult> result) { self->End(std::move(result)); },
            .progress = [self](const engine::Progress& progress) { self->OnProgress(progress); }}));

@@ -85,6 +85,9 @@ class ProveStreamCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, g
   v1::ProveStreamRequest request_;
   Spec spec_;
   Claims claims_;
+  // What `spec_` means, from the header to the submission: what was admitted is proved, whatever becomes of
+  // the circuit meanwhile.
+  engine::CircuitPtr circuit_;
 
   // Touched by whoever has set sending_.
   grpc::ByteBuffer response_bytes_;

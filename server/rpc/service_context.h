@@ -14,6 +14,7 @@
 #include "server/job_store.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/process_facts.h"
 #include "server/rpc/open_calls.h"
 #include "server/rpc/send_guard.h"
 #include "server/upload_store.h"
@@ -27,6 +28,7 @@ struct ServiceLimits {
   std::chrono::milliseconds idle_timeout;  // of a stream between two messages of the client
   std::chrono::milliseconds deadline_max;
   size_t batch_items_max;  // of one stream of ProveBatch, on their way or waiting to be sent
+  size_t uploads_max;
 };
 
 struct ServiceContext {
@@ -40,6 +42,9 @@ struct ServiceContext {
   SendGuard& sends;
   IdleReaper& reaper;
   WorkPool& verify_pool;
+  // For the calls of operators, which may read folders and write files.
+  WorkPool& admin_pool;
+  ProcessFacts& process;
   ServiceLimits limits;
   // Set once jobs are refused because the process ends: streams whose witness is not complete cannot come to
   // a good end any more.

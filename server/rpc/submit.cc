@@ -15,18 +15,14 @@ namespace {
 
 using engine::ErrorReason;
 
-absl::StatusOr<engine::CircuitPtr> FindCircuit(ServiceContext& services, const Spec& spec) {
-  return services.engine.circuits().FindReady(spec.circuit, spec.version);
-}
-
 absl::StatusOr<engine::Reservation> Reserve(ServiceContext& services, const Spec& spec,
-                                            const engine::Circuit& circuit, uint64_t witness_bytes,
+                                            const engine::CircuitPtr& circuit, uint64_t witness_bytes,
                                             std::optional<engine::Clock::time_point> deadline,
                                             bool with_job_slot) {
   engine::ReserveRequest request;
   request.circuit = spec.circuit;
-  request.version = circuit.version;
-  request.witness_bytes = witness_bytes + ApiOf(circuit.system).Sizes(circuit).beside;
+  request.found = circuit;
+  request.witness_bytes = witness_bytes + ApiOf(circuit->system).Sizes(*circuit).beside;
   request.priority = spec.priority;
   request.deadline = deadline;
   request.tenant = spec.tenant;
@@ -35,15 +31,22 @@ absl::StatusOr<engine::Reservation> Reserve(ServiceContext& services, const Spec
   return services.engine.Reserve(request);
 }
 
+// The circuit of a submission.
+absl::StatusOr<engine::CircuitPtr> CircuitOf(ServiceContext& services, const Submission& submission) {
+  if (submission.circuit != nullptr) return submission.circuit;
+  return FindCircuit(services, submission.spec);
+}
+
 // The common part. `reservation` covers `bytes`.
-TicketOr Submit(ServiceContext& services, const engine::Circuit& circuit, absl::Span<const uint8_t> bytes,
+TicketOr Submit(ServiceContext& services, const engine::CircuitPtr& circuit, absl::Span<const uint8_t> bytes,
                 engine::Reservation reservation, Submission submission) {
   engine::ProveRequest request;
   PROOFMILL_ASSIGN_OR_RETURN(request.witness,
-                             ApiOf(circuit.system).ReadInput(circuit, bytes, submission.claims));
+                             ApiOf(circuit->system).ReadInput(*circuit, bytes, submission.claims));
   request.circuit = submission.spec.circuit;
-  // The witness was checked against this version, so no other may prove it.
-  request.version = circuit.version;
+  request.version = submission.spec.version;
+  // The witness was checked against this one, so no other may prove it.
+  request.found = circuit;
   request.priority = submission.spec.priority;
   request.deadline = submission.deadline;
   request.request_id = submission.spec.request_id;
@@ -60,6 +63,10 @@ absl::Status NoMemoryForWitness() {
                             ErrorReason::kOutOfMemory);
 }
 
+absl::StatusOr<engine::CircuitPtr> FindCircuit(ServiceContext& services, const Spec& spec) {
+  return services.engine.circuits().FindReady(spec.circuit, spec.version);
+}
+
 TicketOr SubmitInput(ServiceContext& services, const InputPlace& input, Submission submission) try {
   const uint64_t bytes_max = services.limits.message_bytes_max;
   if (!input.in_upload && input.content.size() > bytes_max) {
@@ -68,38 +75,39 @@ TicketOr SubmitInput(ServiceContext& services, const InputPlace& input, Submissi
                                   input.content.size(), "; ProveStream and UploadService take larger ones")),
                               ErrorReason::kMessageTooLarge);
   }
-  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, submission.spec));
+  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, CircuitOf(services, submission));
   if (input.system != circuit->system) {
     return InvalidRequest(absl::StrCat(
         "input: expected ", std::string(engine::ProofSystemName(circuit->system)), ", as the circuit ",
         circuit->id, " is, got ", std::string(engine::ProofSystemName(input.system))));
   }
+  submission.circuit = circuit;
   if (input.in_upload) return SubmitUpload(services, input.content, std::move(submission));
   // The size is not checked against the circuit here: the reader says more about what is wrong. A request
   // with an id may turn out to be a repeated one, which needs no place in the queue, so it gets none before
   // that is known.
   PROOFMILL_ASSIGN_OR_RETURN(
       engine::Reservation reservation,
-      Reserve(services, submission.spec, *circuit, input.content.size(), submission.deadline,
+      Reserve(services, submission.spec, circuit, input.content.size(), submission.deadline,
               /*with_job_slot=*/submission.spec.request_id.empty()));
   const absl::Span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(input.content.data()),
                                         input.content.size());
-  return Submit(services, *circuit, bytes, std::move(reservation), std::move(submission));
+  return Submit(services, circuit, bytes, std::move(reservation), std::move(submission));
 } catch (const std::bad_alloc&) {
   return NoMemoryForWitness();
 }
 
 TicketOr SubmitUpload(ServiceContext& services, std::string_view upload, Submission submission) try {
-  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, submission.spec));
+  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, CircuitOf(services, submission));
   PROOFMILL_ASSIGN_OR_RETURN(UploadStore::TakenUpload taken,
                              services.uploads.Take(submission.spec.tenant, upload, submission.spec.circuit));
-  const absl::Span<const uint8_t> bytes(taken.bytes.data(), taken.bytes.size());
   const Spec& spec = submission.spec;
-  TicketOr ticket = Submit(services, *circuit, bytes, std::move(taken.reservation), std::move(submission));
+  const absl::Span<const uint8_t> bytes(taken.bytes.data(), taken.bytes.size());
+  TicketOr ticket = Submit(services, circuit, bytes, std::move(taken.reservation), std::move(submission));
   if (ticket.ok() || !engine::GetRetryDelay(ticket.status()).has_value()) return ticket;
   // The engine let go of the reservation with the witness. Without a new one the upload cannot stay.
   auto reservation =
-      ReserveWitness(services, spec, taken.info.size_bytes, std::nullopt, /*with_job_slot=*/false);
+      ReserveWitness(services, spec, circuit, taken.info.size_bytes, std::nullopt, /*with_job_slot=*/false);
   if (reservation.ok()) {
     taken.reservation = *std::move(reservation);
     services.uploads.PutBack(std::move(taken));
@@ -110,17 +118,11 @@ TicketOr SubmitUpload(ServiceContext& services, std::string_view upload, Submiss
 }
 
 absl::StatusOr<engine::Reservation> ReserveWitness(ServiceContext& services, const Spec& spec,
-                                                   uint64_t size_bytes,
+                                                   const engine::CircuitPtr& circuit, uint64_t size_bytes,
                                                    std::optional<engine::Clock::time_point> deadline,
                                                    bool with_job_slot) {
-  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, spec));
   PROOFMILL_RETURN_IF_ERROR(ApiOf(circuit->system).CheckSize(*circuit, size_bytes));
-  return Reserve(services, spec, *circuit, size_bytes, deadline, with_job_slot);
-}
-
-absl::Status CheckClaims(ServiceContext& services, const Spec& spec, const Claims& claims) {
-  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services, spec));
-  return ApiOf(circuit->system).CheckClaims(*circuit, claims);
+  return Reserve(services, spec, circuit, size_bytes, deadline, with_job_slot);
 }
 
 }  // namespace proofmill::server

@@ -24,6 +24,8 @@ namespace proofmill::server {
 struct Submission {
   const Spec& spec;
   const Claims& claims;  // of a polynomial
+  // The circuit that the name in `spec` was found to mean when the call came; null: looked for now.
+  engine::CircuitPtr circuit = nullptr;
   std::optional<engine::Clock::time_point> deadline;
   engine::ProveCallback done;
   engine::ProgressCallback progress;  // may be empty
@@ -44,17 +46,16 @@ TicketOr SubmitInput(ServiceContext& services, const InputPlace& input, Submissi
 // Errors: also those of UploadStore::Take().
 TicketOr SubmitUpload(ServiceContext& services, std::string_view upload, Submission submission);
 
-// Takes room for a witness that is about to come, or refuses it.
+// The circuit that a request is for. Errors: those of CircuitRegistry::FindReady().
+absl::StatusOr<engine::CircuitPtr> FindCircuit(ServiceContext& services, const Spec& spec);
+
+// Takes room for a witness of `circuit` that is about to come, or refuses it.
 //   INVALID_ARGUMENT kWitnessLength  an input of that size cannot fit the circuit.
 //   otherwise                        as Engine::Reserve().
 absl::StatusOr<engine::Reservation> ReserveWitness(ServiceContext& services, const Spec& spec,
-                                                   uint64_t size_bytes,
+                                                   const engine::CircuitPtr& circuit, uint64_t size_bytes,
                                                    std::optional<engine::Clock::time_point> deadline,
                                                    bool with_job_slot);
-
-// Whether claims that are about to come with a witness fit the circuit. Errors as ProofApi::CheckClaims() and
-// CircuitRegistry::FindReady().
-absl::Status CheckClaims(ServiceContext& services, const Spec& spec, const Claims& claims);
 
 }  // namespace proofmill::server
 

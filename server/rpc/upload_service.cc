@@ -59,8 +59,10 @@ absl::StatusOr<UploadInfo> UploadService::Create(const std::string& tenant,
   Spec spec;
   spec.circuit = request.circuit();
   spec.tenant = tenant;
-  PROOFMILL_ASSIGN_OR_RETURN(upload.reservation, ReserveWitness(services_, spec, request.size_bytes(),
-                                                                std::nullopt, /*with_job_slot=*/false));
+  PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services_, spec));
+  PROOFMILL_ASSIGN_OR_RETURN(upload.reservation,
+                             ReserveWitness(services_, spec, circuit, request.size_bytes(), std::nullopt,
+                                            /*with_job_slot=*/false));
   return services_.uploads.Create(std::move(upload));
 }
 

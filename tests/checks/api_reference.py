@@ -14,7 +14,7 @@ import sys
 
 PACKAGE = "proofmill/v1/"
 # The order in which a reader wants them; others follow by name.
-FIRST = ("prover", "uploads", "jobs", "circuits", "common")
+FIRST = ("prover", "uploads", "jobs", "circuits", "circuit_admin", "status", "common")
 HEAD = """# API reference
 
 Written from the comments in [proto/proofmill/v1](../proto/proofmill/v1/prover.proto) by `tests/checks/api_reference.py`; a test

@@ -10,6 +10,7 @@
 usage: docs.py PROGRAM    (run from the project's root)
 """
 
+import itertools
 import pathlib
 import re
 import shlex
@@ -22,7 +23,8 @@ INLINE = re.compile(r"`([^`\n]+)`")
 FILE_BLOCK = re.compile(r"^<!-- file: (\S+) -->\n```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 FLAG = re.compile(r"^--(?:no)?([a-z][a-z0-9_]*)")
 HELP_FLAG = re.compile(r"^\s+--(?:\[no\])?([a-z][a-z0-9_]*)", re.MULTILINE)
-HELP_COMMAND = re.compile(r"^  (?:proofmill )?([a-z-]+(?: [a-z-]+)?)(?:  +|$)", re.MULTILINE)
+HELP_COMMAND = re.compile(r"^  (?:proofmill )?([a-z][a-z-]*(?: [a-z][a-z-]*){0,2})(?:  +|$)", re.MULTILINE)
+COMMAND_WORD = re.compile(r"^[a-z][a-z-]*$")
 # Flags of scripts in this tree, which the program does not know.
 SCRIPT_FLAGS = {"keep", "only", "list", "as_user", "help"}
 
@@ -41,7 +43,8 @@ class Program:
 
     def flags_of(self, words):
         """The flags of the subcommand at the start of `words` and its name; (None, name) if there is no such subcommand."""
-        for name in (" ".join(words[:2]), " ".join(words[:1])):
+        leading = list(itertools.takewhile(COMMAND_WORD.match, words[:3]))
+        for name in (" ".join(leading[:n]) for n in (3, 2, 1) if n <= len(leading)):
             if name not in self.flags:
                 text = run_help(self.path, *name.split())
                 self.flags[name] = None if text is None else set(HELP_FLAG.findall(text)) | {"help"}

@@ -89,8 +89,11 @@ TEST_F(JobsTest, ARestartOfOneReplicaAfterTheOtherLosesNoRequest) {
         const uint64_t seed = i * 1000 + n;
         client::ProveOptions prove;
         prove.timeout = absl::Minutes(2);
-        // Half of them as jobs, half in a call of their own.
-        const auto result = n % 2 == 0 ? client->ProveAsJob(Spec("c"), circuits_.Wtns("c", seed), prove)
+        // By turns as jobs, and over every way that a witness may take.
+        prove.transfer = n % 4 == 1   ? client::Transfer::kUnary
+                         : n % 4 == 2 ? client::Transfer::kStream
+                                      : client::Transfer::kUpload;
+        const auto result = n % 4 == 0 ? client->ProveAsJob(Spec("c"), circuits_.Wtns("c", seed), prove)
                                        : client->Prove(Spec("c"), circuits_.Wtns("c", seed), prove);
         ASSERT_TRUE(result.ok()) << result.status();
         ASSERT_TRUE(IsProofOf(*result, circuits_.vkey("c"), circuits_.PublicSignals("c", seed)));

@@ -70,6 +70,23 @@ void CircuitFolder::Add(const std::string& id, const engine::SynthOptions& optio
   // The witness of seed 0 becomes the canary.
   const absl::Status made = engine::Synthesize(options, KeyPath(id), folder_.File(id + ".canary.wtns"));
   ASSERT_TRUE(made.ok()) << made;
+  Know(id, options);
+}
+
+void CircuitFolder::AddSetup(const std::string& id, const std::string& of, uint64_t seed) {
+  const engine::SynthOptions options = Find(of).options;
+  const auto system = engine::SynthConstraints(options);
+  ASSERT_TRUE(system.ok()) << system.status();
+  engine::SetupOptions setup;
+  setup.seed = seed;
+  const absl::Status made = engine::Setup(**system, setup, KeyPath(id));
+  ASSERT_TRUE(made.ok()) << made;
+  const absl::Status canary = engine::WriteSynthWitness(options, 0, folder_.File(id + ".canary.wtns"));
+  ASSERT_TRUE(canary.ok()) << canary;
+  Know(id, options);
+}
+
+void CircuitFolder::Know(const std::string& id, const engine::SynthOptions& options) {
   engine::KeyOptions key_options;
   key_options.allow_insecure_test_keys = true;
   const auto key = engine::LoadProvingKey(KeyPath(id), key_options);

@@ -25,6 +25,10 @@ class CircuitFolder {
   // Makes the key of `id`. The canary that the service may want lies beside it.
   void Add(const std::string& id, const engine::SynthOptions& options);
 
+  // Makes another key `id` for the circuit of `of`, as a set-up of its own would: witnesses of the one
+  // satisfy the other, proofs verify under the key that they were made with only.
+  void AddSetup(const std::string& id, const std::string& of, uint64_t seed);
+
   const std::string& path() const { return folder_.path(); }
   // The bytes of the witness file that `witness_seed` gives; different seeds have different public signals.
   std::string Wtns(const std::string& id, uint64_t witness_seed) const;
@@ -40,6 +44,8 @@ class CircuitFolder {
     engine::VerificationKey vkey;
   };
   const Circuit& Find(const std::string& id) const;
+  // Reads the key that has been written.
+  void Know(const std::string& id, const engine::SynthOptions& options);
 
   TemporaryFolder folder_;
   std::vector<Circuit> circuits_;

@@ -84,6 +84,20 @@ TEST(LogTest, WhatIsLessGraveIsLeftOut) {
   EXPECT_EQ(lines[1]["event"], "e");
 }
 
+TEST(LogTest, TheLevelMayChange) {
+  std::ostringstream out;
+  const auto log = Log::ToStream(out, LogLevel::kError);
+  log->Info("before", {});
+  for (const LogLevel level : {LogLevel::kDebug, LogLevel::kInfo, LogLevel::kWarn, LogLevel::kError}) {
+    const LogLevel last = log->level();
+    EXPECT_EQ(log->SetLevel(level), last);
+    EXPECT_EQ(log->level(), level);
+    log->Info("i", {});
+  }
+
+  EXPECT_EQ(Lines(out).size(), 2u) << "at debug and at info";
+}
+
 TEST(LogTest, LinesOfManyThreadsDoNotMix) {
   std::ostringstream out;
   const auto log = Log::ToStream(out, LogLevel::kInfo);

@@ -10,36 +10,12 @@
 #include "engine/base/error_reason.h"
 #include "engine/groth16/synth.h"
 #include "gtest/gtest.h"
-#include "tests/engine/dispatch/circuit_folder.h"
-#include "tests/engine/dispatch/fakes.h"
+#include "tests/engine/dispatch/circuit_registry_fixture.h"
 
 namespace proofmill::engine {
 namespace {
 
 using std::chrono::steady_clock;
-
-class CircuitRegistryTest : public testing::Test {
- protected:
-  // A registry over the folder. Tests change `installer_` and `options_` before.
-  CircuitRegistry& Start() {
-    options_.directory = folder_.path();
-    registry_ = std::make_unique<CircuitRegistry>(options_, installer_, listener_, observer_);
-    EXPECT_TRUE(registry_->Start().ok());
-    return *registry_;
-  }
-  CircuitRegistry& StartAndSettle() {
-    CircuitRegistry& registry = Start();
-    EXPECT_TRUE(registry.WaitUntilSettled(steady_clock::now() + kPatience));
-    return registry;
-  }
-
-  CircuitFolder folder_;
-  CircuitRegistry::Options options_;
-  CircuitRegistry::Installer installer_ = [](const Circuit&) { return absl::OkStatus(); };
-  CircuitRegistry::Listener listener_;
-  CountingObserver observer_;
-  std::unique_ptr<CircuitRegistry> registry_;
-};
 
 TEST_F(CircuitRegistryTest, LoadsAKeyWithAllThatBelongsToIt) {
   folder_.AddKey("mul3", "mul3");
@@ -256,7 +232,7 @@ TEST_F(CircuitRegistryTest, AnEmptyDirectoryIsSettledAtOnce) {
 
 TEST_F(CircuitRegistryTest, AMissingDirectoryIsAnErrorOfTheStart) {
   options_.directory = folder_.path() + "/missing";
-  CircuitRegistry registry(options_, installer_, listener_, observer_);
+  CircuitRegistry registry(options_, {installer_, remover_, listener_}, observer_);
   EXPECT_TRUE(absl::IsNotFound(registry.Start()));
 }
 

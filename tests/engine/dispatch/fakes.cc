@@ -170,8 +170,9 @@ void CountingObserver::OnDeviceError(const DeviceInfo&, DeviceErrorClass error_c
 void CountingObserver::OnCircuit(const Circuit& circuit) {
   const std::string state(CircuitStateName(circuit.state));
   MutexLock lock(mu_);
-  totals_.circuits[circuit.id] = state;
-  totals_.circuit_history.push_back(circuit.id + " " + state);
+  std::string& last = totals_.circuits[circuit.id];
+  if (last != state) totals_.circuit_history.push_back(circuit.id + " " + state);
+  last = state;
 }
 void CountingObserver::OnCircuitFileIgnored(std::string_view name, std::string_view why) {
   MutexLock lock(mu_);

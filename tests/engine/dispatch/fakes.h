@@ -138,7 +138,7 @@ class CountingObserver final : public Observer {
     std::map<std::string, int> dropped, stages, errors, blamed;
     std::map<std::string, bool> device_up;
     std::map<std::string, std::string> circuits;  // the last state
-    std::vector<std::string> circuit_history;     // "id state"
+    std::vector<std::string> circuit_history;     // "id state", where that changed
     std::map<std::string, std::string> ignored;
   };
   Totals totals() const;

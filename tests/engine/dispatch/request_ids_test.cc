@@ -151,22 +151,23 @@ TEST_F(RequestIdsTest, JobsWithoutAnIdLeaveNoTrace) {
   EXPECT_EQ(ids_.size(), 0u);
 }
 
-TEST_F(RequestIdsTest, TheDigestDependsOnCircuitAndWitness) {
+TEST_F(RequestIdsTest, TheDigestDependsOnCircuitVersionAndWitness) {
   const ProofInput witness = FakeWitness(5), other_witness = FakeWitness(6);
-  const CircuitPtr circuit = FakeCircuit("a"), other_circuit = FakeCircuit("b");
 
-  const RequestDigest digest = ids_.Digest(*circuit, witness);
+  const RequestDigest digest = ids_.Digest("a", "1", witness);
 
-  EXPECT_EQ(digest, ids_.Digest(*circuit, witness));
-  EXPECT_NE(digest, ids_.Digest(*circuit, other_witness));
-  EXPECT_NE(digest, ids_.Digest(*other_circuit, witness));
+  EXPECT_EQ(digest, ids_.Digest("a", "1", witness));
+  EXPECT_NE(digest, ids_.Digest("a", "1", other_witness));
+  EXPECT_NE(digest, ids_.Digest("b", "1", witness));
+  EXPECT_NE(digest, ids_.Digest("a", "", witness));
+  EXPECT_NE(ids_.Digest("a1", "", witness), digest) << "name and version are kept apart";
 }
 
 TEST_F(RequestIdsTest, TheDigestIsKeyedSoThatItDoesNotConfirmGuesses) {
   RequestIds other({.ttl = seconds(60), .results_max = 3, .result_bytes_max = 1 << 20}, clock_);
   const ProofInput witness = FakeWitness(5);
 
-  EXPECT_NE(ids_.Digest(*FakeCircuit(), witness), other.Digest(*FakeCircuit(), witness));
+  EXPECT_NE(ids_.Digest("a", "", witness), other.Digest("a", "", witness));
 }
 
 }  // namespace
