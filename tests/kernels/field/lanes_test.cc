@@ -123,18 +123,25 @@ class LanesTest {
   std::vector<U256> integers_;
 };
 
-TEST(LanesTest, EightLanesAgreeWithTheFieldOnEdgeAndRandomValues) {
-  if (!Supported(Arithmetic::kIfma)) GTEST_SKIP() << "this CPU has no AVX-512 IFMA";
-  LanesTest<FqParams>(IfmaLaneOps<FqParams>()).Run();
-  LanesTest<FrParams>(IfmaLaneOps<FrParams>()).Run();
+void CheckLanes(Arithmetic arithmetic) {
+  if (arithmetic == Arithmetic::kIfma) {
+    LanesTest<FqParams>(IfmaLaneOps<FqParams>()).Run();
+    LanesTest<FrParams>(IfmaLaneOps<FrParams>()).Run();
+  } else if (arithmetic == Arithmetic::kFma) {
+    ASSERT_EQ(std::fesetround(FE_TOWARDZERO), 0);
+    LanesTest<FqParams>(FmaLaneOps<FqParams>()).Run();
+    LanesTest<FrParams>(FmaLaneOps<FrParams>()).Run();
+    ASSERT_EQ(std::fesetround(FE_TONEAREST), 0);
+  }
 }
 
-TEST(LanesTest, FourLanesAgreeWithTheFieldOnEdgeAndRandomValues) {
-  if (!Supported(Arithmetic::kFma)) GTEST_SKIP() << "this CPU has no AVX2 and FMA";
-  ASSERT_EQ(std::fesetround(FE_TOWARDZERO), 0);
-  LanesTest<FqParams>(FmaLaneOps<FqParams>()).Run();
-  LanesTest<FrParams>(FmaLaneOps<FrParams>()).Run();
-  ASSERT_EQ(std::fesetround(FE_TONEAREST), 0);
+// Each arithmetic with lanes that this CPU has, which may be none: the portable one and ADX work on one
+// value.
+TEST(LanesTest, LanesOfThisCpuAgreeWithTheFieldOnEdgeAndRandomValues) {
+  for (const Arithmetic arithmetic : {Arithmetic::kFma, Arithmetic::kIfma}) {
+    SCOPED_TRACE(ArithmeticName(arithmetic));
+    if (Supported(arithmetic)) CheckLanes(arithmetic);
+  }
 }
 
 }  // namespace
