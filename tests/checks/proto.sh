@@ -40,5 +40,9 @@ must_refuse "renamed field" 's/uint64 size_bytes = 2;/uint64 length_bytes = 2;/'
   'changed name from "size_bytes" to "length_bytes"' "$buf" breaking proto --against "$released"
 must_refuse "removed method" '/rpc Verify(/d' proto/proofmill/v1/prover.proto \
   'Previously present RPC "Verify"' "$buf" breaking proto --against "$released"
+must_refuse "removed method of jobs" '/rpc WatchJob(/d' proto/proofmill/v1/jobs.proto \
+  'Previously present RPC "WatchJob"' "$buf" breaking proto --against "$released"
+must_refuse "removed method of administration" '/rpc SetAlias(/d' proto/proofmill/v1/circuit_admin.proto \
+  'Previously present RPC "SetAlias"' "$buf" breaking proto --against "$released"
 must_refuse "field without comment" 's|^  // The factor of u in x: .*||' proto/proofmill/v1/common.proto \
   'should have a non-empty comment' "$buf" lint
