@@ -55,7 +55,7 @@ export interface Platform {
 export interface CircuitInfo {
   id: string;
   version: string;
-  state: "loading" | "ready" | "failed" | "unknown";
+  state: "loading" | "ready" | "failed" | "unloading" | "unloaded" | "unknown";
   /** Why it failed; "" if it did not. */
   failure: string;
   warnings: string[];
@@ -119,6 +119,8 @@ const CIRCUIT_STATES = {
   [Circuit_State.LOADING]: "loading",
   [Circuit_State.READY]: "ready",
   [Circuit_State.FAILED]: "failed",
+  [Circuit_State.UNLOADING]: "unloading",
+  [Circuit_State.UNLOADED]: "unloaded",
 } as const;
 
 function toCircuitInfo(circuit: Circuit): CircuitInfo {

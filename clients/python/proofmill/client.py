@@ -52,7 +52,7 @@ class Circuit:
 
     id: str
     version: str
-    state: str  # "loading", "ready" or "failed"
+    state: str  # "loading", "ready", "failed" or "unloading"
     failure: str
     warnings: list
     witness_bytes: int
