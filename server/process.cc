@@ -1,6 +1,8 @@
 #include "server/process.h"
 
 #include <malloc.h>
+#include <openssl/crypto.h>
+#include <openssl/ssl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -29,9 +31,18 @@ sigset_t StopSignals() {
   return set;
 }
 
+// Called by OpenSSL for each new SSL_CTX.
+void CleansePlaintext(void* context, void*, CRYPTO_EX_DATA*, int, long, void*) {
+  SSL_CTX_set_options(static_cast<SSL_CTX*>(context), SSL_OP_CLEANSE_PLAINTEXT);
+}
+
 }  // namespace
 
-void HardenProcess() { mallopt(M_PERTURB, kPerturbByte); }
+void HardenProcess() {
+  mallopt(M_PERTURB, kPerturbByte);
+  // gRPC keeps its contexts to itself, but OpenSSL tells of each new one.
+  SSL_CTX_get_ex_new_index(0, nullptr, &CleansePlaintext, nullptr, nullptr);
+}
 
 void SetCoreDumps(bool allowed) { prctl(PR_SET_DUMPABLE, allowed ? 1 : 0, 0, 0, 0); }
 
