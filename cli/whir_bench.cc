@@ -273,9 +273,10 @@ class WhirBenchCommand final : public Command {
   std::string GpuRatesText() const {
     return absl::StrFormat(
         "on the GPU: %.3g permutations per second one a thread, %.3g in four lanes; %.3g nonces; a "
-        "permutation alone %.1f us, in four lanes %.1f us\n",
+        "permutation alone %.1f us, in four lanes %.1f us, in sixteen %.1f us\n",
         gpu_rates_.permutations, gpu_rates_.quad_permutations, gpu_rates_.nonces,
-        1e6 * gpu_rates_.alone_seconds, 1e6 * gpu_rates_.quad_alone_seconds);
+        1e6 * gpu_rates_.alone_seconds, 1e6 * gpu_rates_.quad_alone_seconds,
+        1e6 * gpu_rates_.spread_alone_seconds);
   }
   double Floor(const CellResult& result) const { return FloorSeconds(result.work, gpu_rates_.permutations); }
   std::string FloorsText(const std::vector<CellResult>& results) const {
@@ -342,7 +343,8 @@ class WhirBenchCommand final : public Command {
                   {"gpu_quad_permutations_per_second", gpu_rates_.quad_permutations},
                   {"gpu_nonces_per_second", gpu_rates_.nonces},
                   {"gpu_permutation_seconds", gpu_rates_.alone_seconds},
-                  {"gpu_quad_permutation_seconds", gpu_rates_.quad_alone_seconds}});
+                  {"gpu_quad_permutation_seconds", gpu_rates_.quad_alone_seconds},
+                  {"gpu_spread_permutation_seconds", gpu_rates_.spread_alone_seconds}});
     }
     return out.dump(2) + "\n";
   }

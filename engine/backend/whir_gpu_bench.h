@@ -15,11 +15,12 @@ namespace proofmill::engine {
 
 // Of the first GPU.
 struct GpuWhirRates {
-  double permutations = 0;       // Poseidon2 a second, one state a thread
-  double quad_permutations = 0;  // and one in four lanes
-  double nonces = 0;             // a second, in a search without a hit
-  double alone_seconds = 0;      // of one permutation at a time, in one thread
-  double quad_alone_seconds = 0;
+  double permutations = 0;          // Poseidon2 a second, one state a thread
+  double quad_permutations = 0;     // and one in four lanes
+  double nonces = 0;                // a second, in a search without a hit
+  double alone_seconds = 0;         // of one permutation at a time, in one thread
+  double quad_alone_seconds = 0;    // in four lanes
+  double spread_alone_seconds = 0;  // and in sixteen
 };
 //   FAILED_PRECONDITION  (reason kNoDevice) there is none, or none in this build.
 absl::StatusOr<GpuWhirRates> MeasureWhirRatesOnGpu();

@@ -12,6 +12,7 @@ using device::Constants;
 using device::Ext;
 using device::kQuad;
 using device::kRate;
+using device::kSpread;
 using device::kWidth;
 using device::Permute;
 using device::QuadTable;
@@ -23,8 +24,12 @@ constexpr uint32_t kDigest = 8;
 // Up to here one state in four lanes is over sooner. A permutation in one thread takes 178 instructions of a
 // warp, one in four lanes 320 (counted in the machine code), but needs a quarter of the states to keep a
 // device busy.
-constexpr uint32_t kQuadLog2HeightMax = 15;
+constexpr uint32_t kQuadLog2HeightMax = 14;
 constexpr uint32_t kQuadNodesMax = 1u << 15;
+// Up to here two rows and their node in one thread would leave the device half idle: a thread takes one row.
+constexpr uint32_t kSingleLog2HeightMax = 16;
+// Up to here sixteen lanes to a node are over sooner than four.
+constexpr uint32_t kSpreadNodesMax = 1u << 12;
 
 __device__ __forceinline__ void StoreDigest(uint32_t* tree, uint64_t i, const uint32_t (&s)[kWidth]) {
   auto* const out = reinterpret_cast<uint4*>(tree + i * kDigest);
@@ -211,6 +216,40 @@ __global__ void __launch_bounds__(kTopThreads)
   }
 }
 
+// The same with a node in sixteen lanes. 4.5 KiB of shared memory.
+constexpr uint32_t kSpreadNodes = kTopThreads / kSpread;
+constexpr uint32_t kSpreadLevels = 6;
+static_assert(kSpreadNodes == 1u << (kSpreadLevels - 1));
+__global__ void __launch_bounds__(kTopThreads) SpreadNodes(const __grid_constant__ Constants constants,
+                                                           uint32_t* below, uint32_t count, uint32_t levels) {
+  __shared__ QuadTable table;
+  __shared__ uint32_t digests[2 * kSpreadNodes][kDigest];
+  device::FillQuadTable(constants, table);
+  const uint32_t word = device::SpreadWord(), node = threadIdx.x / kSpread;
+  const uint32_t first_of_warp = threadIdx.x / 32 * (32 / kSpread);
+  uint32_t first = blockIdx.x * kSpreadNodes, here = min(kSpreadNodes, count - first);
+  uint32_t* above = below + uint64_t{count} * 2 * kDigest;
+  uint32_t(*held)[kDigest] = digests;  // the digests of the layer at work
+  uint32_t s = below[(first + min(node, here - 1)) * uint64_t{kWidth} + word];
+  for (uint32_t level = 0;;) {
+    if (first_of_warp < here) {
+      device::SpreadPermute(table, s);
+      if (node < here && word < kDigest) {
+        held[node][word] = s;
+        above[uint64_t{first + node} * kDigest + word] = s;
+      }
+    }
+    if (++level == levels) return;
+    __syncthreads();
+    above += uint64_t{count} * kDigest;
+    count /= 2;
+    first /= 2;
+    here /= 2;
+    if (first_of_warp < here) s = held[2 * min(node, here - 1) + word / kDigest][word % kDigest];
+    held += 2 * here;
+  }
+}
+
 constexpr uint32_t kLog2WidthMax = 8;
 static_assert(kThreads == 1u << kLog2WidthMax);
 
@@ -277,6 +316,19 @@ __global__ void __launch_bounds__(kQuadThreads)
   if (i < count) *words = {s[0], s[1], s[2], s[3]};
 }
 
+__global__ void __launch_bounds__(kQuadThreads)
+    SpreadPermutations(const __grid_constant__ Constants constants, uint32_t* states, uint32_t count,
+                       uint32_t times) {
+  __shared__ QuadTable table;
+  device::FillQuadTable(constants, table);
+  const uint32_t i = blockIdx.x * (kQuadThreads / kSpread) + threadIdx.x / kSpread;
+  uint32_t* const word = states + uint64_t{min(i, count - 1)} * kSpread + device::SpreadWord();
+  uint32_t s = *word;
+#pragma unroll 1
+  for (uint32_t t = 0; t < times; ++t) device::SpreadPermute(table, s);
+  if (i < count) *word = s;
+}
+
 uint32_t Blocks(uint64_t n) { return static_cast<uint32_t>((n + kThreads - 1) / kThreads); }
 
 // The layers above one of 2 * count digests, as long as they have more than `count_min` nodes. Returns the
@@ -290,13 +342,21 @@ uint32_t LaunchWideLayers(const Constants& constants, uint32_t count, uint32_t c
   }
   return count;
 }
+// Layers of `count` nodes and fewer, down to the root, over the digests at `below`.
 void LaunchTopLayers(const Constants& constants, uint32_t count, uint32_t* below, cudaStream_t stream) {
   while (count > 0) {
+    const bool spread = count <= kSpreadNodesMax;
+    const uint32_t count_min = spread ? 0 : kSpreadNodesMax, levels_max = spread ? kSpreadLevels : kTopLevels;
     uint32_t levels = 0, left = count;
     uint32_t* next = below;
-    for (; left > 0 && levels < kTopLevels; left /= 2, ++levels) next += uint64_t{left} * 2 * kDigest;
-    const uint32_t blocks = (count + kTopNodes - 1) / kTopNodes;
-    TopNodes<<<blocks, kTopThreads, 0, stream>>>(constants, below, count, levels);
+    for (; left > count_min && levels < levels_max; left /= 2, ++levels) next += uint64_t{left} * 2 * kDigest;
+    if (spread) {
+      const uint32_t blocks = (count + kSpreadNodes - 1) / kSpreadNodes;
+      SpreadNodes<<<blocks, kTopThreads, 0, stream>>>(constants, below, count, levels);
+    } else {
+      const uint32_t blocks = (count + kTopNodes - 1) / kTopNodes;
+      TopNodes<<<blocks, kTopThreads, 0, stream>>>(constants, below, count, levels);
+    }
     count = left;
     below = next;
   }
@@ -308,13 +368,20 @@ cudaError_t LaunchMerkleTree(const Poseidon2Constants<16>& constants, const Devi
                              uint32_t* tree, cudaStream_t stream) {
   if (matrix.log2_height == 0) return LaunchMerkleTreeUnfused(constants, matrix, tree, stream);
   const uint32_t half = 1u << (matrix.log2_height - 1);
-  if (matrix.log2_height <= kQuadLog2HeightMax) {
-    QuadLeafPairs<<<(half + kQuadPairs - 1) / kQuadPairs, kQuadThreads, 0, stream>>>(constants, matrix, tree);
+  uint32_t* below = tree;  // the digests under the layers that are left
+  if (matrix.log2_height > kQuadLog2HeightMax && matrix.log2_height <= kSingleLog2HeightMax) {
+    Leaves<<<Blocks(uint64_t{2} * half), kThreads, 0, stream>>>(constants, matrix, tree);
   } else {
-    LeafPairs<<<Blocks(half), kThreads, 0, stream>>>(constants, matrix, tree);
+    if (matrix.log2_height <= kQuadLog2HeightMax) {
+      QuadLeafPairs<<<(half + kQuadPairs - 1) / kQuadPairs, kQuadThreads, 0, stream>>>(constants, matrix,
+                                                                                       tree);
+    } else {
+      LeafPairs<<<Blocks(half), kThreads, 0, stream>>>(constants, matrix, tree);
+    }
+    below += uint64_t{kDigest} << matrix.log2_height;
   }
-  uint32_t* below = tree + (uint64_t{kDigest} << matrix.log2_height);
-  const uint32_t left = LaunchWideLayers(constants, half / 2, kQuadNodesMax, below, stream);
+  const uint32_t count = below == tree ? half : half / 2;
+  const uint32_t left = LaunchWideLayers(constants, count, kQuadNodesMax, below, stream);
   LaunchTopLayers(constants, left, below, stream);
   return cudaGetLastError();
 }
@@ -353,6 +420,15 @@ cudaError_t LaunchQuadPermutations(const Poseidon2Constants<16>& constants, uint
   constexpr uint32_t kStates = kQuadThreads / kQuad;
   QuadPermutations<<<(count + kStates - 1) / kStates, kQuadThreads, 0, stream>>>(constants, states, count,
                                                                                  times);
+  return cudaGetLastError();
+}
+
+cudaError_t LaunchSpreadPermutations(const Poseidon2Constants<16>& constants, uint32_t* states,
+                                     uint32_t count, uint32_t times, cudaStream_t stream) {
+  if (count == 0) return cudaSuccess;
+  constexpr uint32_t kStates = kQuadThreads / kSpread;
+  SpreadPermutations<<<(count + kStates - 1) / kStates, kQuadThreads, 0, stream>>>(constants, states, count,
+                                                                                   times);
   return cudaGetLastError();
 }
 

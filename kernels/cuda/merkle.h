@@ -29,7 +29,8 @@ constexpr size_t MerkleTreeWords(uint32_t log2_height) { return 8 * ((size_t{2} 
 constexpr size_t MerkleRootPlace(uint32_t log2_height) { return MerkleTreeWords(log2_height) - 8; }
 
 // Fills the tree. Where there are many rows a thread hashes two siblings, half a column apart, and their
-// node; fewer rows and nodes are spread over four lanes each, and small layers share launches.
+// node; fewer rows and nodes are spread over four lanes each, few nodes over sixteen, and small layers share
+// launches.
 cudaError_t LaunchMerkleTree(const Poseidon2Constants<16>& constants, const DeviceMatrix& matrix,
                              uint32_t* tree, cudaStream_t stream);
 // The same with a launch for the leaves and one for each layer: what the fusion is measured against.
@@ -58,6 +59,9 @@ cudaError_t LaunchPermutations(const Poseidon2Constants<16>& constants, uint32_t
 // The same with each state in four lanes, aligned to 16 bytes.
 cudaError_t LaunchQuadPermutations(const Poseidon2Constants<16>& constants, uint32_t* states, uint32_t count,
                                    uint32_t times, cudaStream_t stream);
+// The same with each state in sixteen lanes.
+cudaError_t LaunchSpreadPermutations(const Poseidon2Constants<16>& constants, uint32_t* states,
+                                     uint32_t count, uint32_t times, cudaStream_t stream);
 
 }  // namespace proofmill::kernels
 

@@ -1,5 +1,6 @@
-// Poseidon2 of width 16 on a device (kernels/field/poseidon2.h): one state a thread, or one in four lanes
-// where there are too few states to fill the device, or a single one must be over soon. Device code only.
+// Poseidon2 of width 16 on a device (kernels/field/poseidon2.h): one state a thread, one in four lanes where
+// there are too few states to fill the device, one in sixteen where there are so few that each must be over
+// soon. Device code only.
 
 #ifndef PROOFMILL_KERNELS_CUDA_POSEIDON2_CUH_
 #define PROOFMILL_KERNELS_CUDA_POSEIDON2_CUH_
@@ -160,6 +161,66 @@ __device__ __forceinline__ void QuadPermute(const QuadTable& table, uint32_t (&s
   QuadFullRounds(table.full, s);
   QuadPartialRounds(table, s);
   QuadFullRounds(table.full + kPoseidon2HalfRounds, s);
+}
+
+// The same with a word in each of sixteen lanes: one S-box of a full round in place of four stands between a
+// state and the next. Lane q of quad i has word 4q + i: what the external layer adds up by rows is in lanes
+// four apart, and by columns in those of a quad.
+inline constexpr int kSpread = 16;
+__device__ __forceinline__ uint32_t SpreadWord() { return threadIdx.x % 4 * 4 + threadIdx.x / 4 % 4; }
+
+__device__ __forceinline__ void SpreadExternalLayer(uint32_t& s) {
+  const auto lane = static_cast<int>(threadIdx.x % 32);
+  const uint32_t next = __shfl_sync(kAllLanes, s, (lane & ~12) | ((lane + 4) & 12));
+  uint32_t all = Add(s, __shfl_xor_sync(kAllLanes, s, 4));
+  all = Add(all, __shfl_xor_sync(kAllLanes, all, 8));
+  s = Add(all, Add(s, Double(next)));
+  s = Add(s, QuadSum(s));
+}
+__device__ __forceinline__ void SpreadFullRounds(const uint4 (*rounds)[kQuad], uint32_t& s) {
+  const auto* const words = reinterpret_cast<const uint32_t*>(rounds) + SpreadWord();
+  uint32_t constant = words[0];
+#pragma unroll 1
+  for (int r = 0; r < kPoseidon2HalfRounds; ++r) {
+    const uint32_t next = words[min(r + 1, kPoseidon2HalfRounds - 1) * kWidth];
+    s = SBox(Add(s, constant));
+    SpreadExternalLayer(s);
+    constant = next;
+  }
+}
+__device__ __forceinline__ uint32_t SpreadSum(uint32_t x) {
+  x = QuadSum(x);
+  x = Add(x, __shfl_xor_sync(kAllLanes, x, 4));
+  return Add(x, __shfl_xor_sync(kAllLanes, x, 8));
+}
+// As QuadPartialRounds. The sum of words 1 .. 15 after a round, sum_i (d_i s_i + all) = sum_i d_i s_i + 15
+// all, is known but for `all` before the round: its four shuffles have the time of two S-boxes.
+__device__ __forceinline__ void SpreadPartialRounds(const QuadTable& table, uint32_t& s) {
+  constexpr internal::DiagonalTable<kWidth> kDiagonal = internal::MakeDiagonal<kWidth>();
+  constexpr uint32_t kFifteen = BabyBear::FromCanonical(kWidth - 1).montgomery();
+  const uint32_t word = SpreadWord();
+  uint32_t diagonal = 0;  // none for word 0, which takes another way
+#pragma unroll
+  for (uint32_t i = 1; i < kWidth; ++i) diagonal = word == i ? kDiagonal.d[i].montgomery() : diagonal;
+  uint32_t rest = SpreadSum(word == 0 ? 0 : s);
+  uint32_t constant = table.partial[0];
+#pragma unroll 1
+  for (int r = 0; r < kPartialRounds; ++r) {
+    const uint32_t next = table.partial[min(r + 1, kPartialRounds - 1)];
+    const uint32_t first = SBox(Add(s, constant));  // of word 0, in its lane
+    const uint32_t product = Mul(s, diagonal), products = SpreadSum(product);
+    const uint32_t all = Add(rest, __shfl_sync(kAllLanes, first, 0, kSpread));
+    s = word == 0 ? Sub(rest, first) : Add(product, all);
+    rest = Add(products, Mul(all, kFifteen));
+    constant = next;
+  }
+}
+// Word SpreadWord() of the state. All lanes of the warp call it, for two states.
+__device__ __forceinline__ void SpreadPermute(const QuadTable& table, uint32_t& s) {
+  SpreadExternalLayer(s);
+  SpreadFullRounds(table.full, s);
+  SpreadPartialRounds(table, s);
+  SpreadFullRounds(table.full + kPoseidon2HalfRounds, s);
 }
 
 }  // namespace proofmill::kernels::device

@@ -89,11 +89,19 @@ __device__ __forceinline__ void SearchNonce(const QuadTable& table, const Device
   }
 }
 
-// Not inlined where it is called, as a kernel calls it in many places; words go by value, in registers.
+// The word of a state in four lanes that is SpreadWord(): quad i of four takes the i-th of each lane.
+__device__ __forceinline__ uint32_t Spread(const uint4& words) {
+  const uint32_t quad = threadIdx.x / kQuad % kQuad;
+  return quad < 2 ? (quad == 0 ? words.x : words.y) : (quad == 2 ? words.z : words.w);
+}
+// Permutes a state that all quads of a warp hold. Not inlined where it is called, as a kernel calls it in
+// many places; words go by value, in registers.
 __device__ __noinline__ inline uint4 Permuted(const QuadTable& table, uint4 words) {
-  uint32_t s[kQuad] = {words.x, words.y, words.z, words.w};
-  QuadPermute(table, s);
-  return {s[0], s[1], s[2], s[3]};
+  uint32_t s = Spread(words);
+  SpreadPermute(table, s);
+  const auto first = static_cast<int>(threadIdx.x % kQuad);
+  return {__shfl_sync(kAllLanes, s, first), __shfl_sync(kAllLanes, s, first + 4),
+          __shfl_sync(kAllLanes, s, first + 8), __shfl_sync(kAllLanes, s, first + 12)};
 }
 
 // The sponge in one warp: each four lanes hold all of it, words 4q .. 4q + 3 in lane q of them. All lanes
@@ -175,12 +183,7 @@ class WarpSponge {
     outputs_ = kRate;
   }
   // Chooses the word that this lane has for Sample().
-  __device__ __forceinline__ void Offer() {
-    const uint32_t quad = threadIdx.x / kQuad;
-    offered_ = s_[0];
-#pragma unroll
-    for (uint32_t i = 1; i < kQuad; ++i) offered_ = quad % kQuad == i ? s_[i] : offered_;
-  }
+  __device__ __forceinline__ void Offer() { offered_ = Spread({s_[0], s_[1], s_[2], s_[3]}); }
 
   const QuadTable& table_;
   const uint32_t lane_;

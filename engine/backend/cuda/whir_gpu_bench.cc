@@ -150,10 +150,13 @@ absl::StatusOr<GpuWhirRates> MeasureWhirRatesOnGpu() {
                              TimePermutations(timer, kernels::LaunchPermutations, 1, kAloneTimes));
   PROOFMILL_ASSIGN_OR_RETURN(out.quad_alone_seconds,
                              TimePermutations(timer, kernels::LaunchQuadPermutations, 1, kAloneTimes));
+  PROOFMILL_ASSIGN_OR_RETURN(out.spread_alone_seconds,
+                             TimePermutations(timer, kernels::LaunchSpreadPermutations, 1, kAloneTimes));
   out.permutations = double{kStates} * kTimes / many;
   out.quad_permutations = double{kStates} * kTimes / quads;
   out.alone_seconds /= kAloneTimes;
   out.quad_alone_seconds /= kAloneTimes;
+  out.spread_alone_seconds /= kAloneTimes;
   PROOFMILL_ASSIGN_OR_RETURN(out.nonces, MeasureNonces(timer));
   return out;
 }

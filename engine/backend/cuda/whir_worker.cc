@@ -53,8 +53,9 @@ namespace {
 
 using kernels::BabyBear;
 
-// Small enough that filling the first and copying the last, which overlap with nothing, take little.
-constexpr size_t kUploadChunkBytesMin = 4096, kUploadChunkBytesMax = size_t{1} << 20;
+// Small enough that filling the first and copying the last, which overlap with nothing, take little; large
+// enough that the threads that fill one are not woken too often.
+constexpr size_t kUploadChunkBytesMin = 4096, kUploadChunkBytesMax = size_t{1} << 21;
 
 kernels::DeviceSponge SpongeOf(const WhirTranscript& transcript) {
   kernels::DeviceSponge out{};

@@ -51,11 +51,13 @@ TEST_F(CudaWhirTest, PermutationsAreThoseOfTheHost) {
     const auto& constants = Poseidon2Width16(set);
     SmallRng rng(1);
     std::vector<uint32_t> states = RandomWords(rng, 16 * kStates);
-    const DeviceVector<uint32_t> device(states), quads(states);
+    const DeviceVector<uint32_t> device(states), quads(states), spread(states);
     ASSERT_EQ(LaunchPermutations(constants, device.data(), kStates, kTimes, nullptr), cudaSuccess);
     ASSERT_EQ(LaunchQuadPermutations(constants, quads.data(), kStates, kTimes, nullptr), cudaSuccess);
+    ASSERT_EQ(LaunchSpreadPermutations(constants, spread.data(), kStates, kTimes, nullptr), cudaSuccess);
     const std::vector<uint32_t> got = device.Download();
     ASSERT_EQ(quads.Download(), got);
+    ASSERT_EQ(spread.Download(), got);
     for (uint32_t i = 0; i < kStates; ++i) {
       std::array<BabyBear, 16> s;
       for (size_t j = 0; j < 16; ++j) s[j] = BabyBear::FromMontgomery(states[16 * i + j]);
