@@ -79,6 +79,11 @@ void EngineEvents::OnKeyChange(const engine::DeviceInfo& device, const engine::K
   log_.Info("device_key", fields);
 }
 
+void EngineEvents::OnCanary(const engine::DeviceInfo& device, std::string_view circuit, bool proved) {
+  metrics_.OnCanary(device, circuit, proved);
+  if (!proved) log_.Error("canary_failed", {{"device", device.device}, {"circuit", circuit}});
+}
+
 void EngineEvents::OnCircuit(const engine::Circuit& circuit) {
   metrics_.OnCircuit(circuit);
   Fields fields{{"circuit", circuit.id}, {"state", engine::CircuitStateName(circuit.state)}};

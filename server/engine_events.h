@@ -45,6 +45,7 @@ class EngineEvents final : public engine::Observer {
     metrics_.OnDeviceCounts(device, counts);
   }
   void OnKeyChange(const engine::DeviceInfo& device, const engine::KeyChangeInfo& change) override;
+  void OnCanary(const engine::DeviceInfo& device, std::string_view circuit, bool proved) override;
   void OnCircuit(const engine::Circuit& circuit) override;
   void OnCircuitFileIgnored(std::string_view name, std::string_view why) override;
 

@@ -217,6 +217,10 @@ struct Metrics::Parts {
   SeriesFamily<Counter> blame =
       Counters("proofmill_self_check_failures_total",
                "Proofs that did not verify and were not sent, by who was to blame.", {"verdict"});
+  SeriesFamily<Counter> canary_proofs = Counters(
+      "proofmill_canary_proofs_total",
+      "Proofs of canary witnesses, made when a key comes to a device and when a proof did not verify.",
+      {"device", "circuit", "outcome"});
   SeriesFamily<Gauge> build_info =
       Gauges("proofmill_build_info", "Always 1; the labels say what runs.", {"version", "revision", "cuda"});
   Gauge& uploads;
@@ -393,6 +397,13 @@ void Metrics::OnDeviceCounts(const engine::DeviceInfo& device, const engine::Dev
   raise(parts_->device_allocations, {device.device}, counted.allocations, counts.allocations);
   raise(parts_->key_evictions, {device.device}, counted.key_evictions, counts.key_evictions);
   raise(parts_->key_reloads, {device.device}, counted.key_reloads, counts.key_reloads);
+}
+
+// Both series at once, so that the first failure of a canary that was good before is a step and no beginning.
+void Metrics::OnCanary(const engine::DeviceInfo& device, std::string_view circuit, bool proved) {
+  Counter& good = parts_->canary_proofs.At({device.device, circuit, "proved"});
+  Counter& bad = parts_->canary_proofs.At({device.device, circuit, "failed"});
+  (proved ? good : bad).Increment();
 }
 
 void Metrics::OnCircuit(const engine::Circuit& circuit) {

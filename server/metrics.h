@@ -118,6 +118,7 @@ class Metrics final : public engine::Observer {
   void OnDeviceMemory(const engine::DeviceInfo& device, engine::DeviceMemoryKind kind,
                       uint64_t bytes) override;
   void OnDeviceCounts(const engine::DeviceInfo& device, const engine::DeviceCounts& counts) override;
+  void OnCanary(const engine::DeviceInfo& device, std::string_view circuit, bool proved) override;
   void OnCircuit(const engine::Circuit& circuit) override;
 
  private:

@@ -100,6 +100,14 @@ std::vector<CircuitKeyChange> DeviceRunner::TakeKeyChanges() {
   return changes;
 }
 
+std::vector<CanaryResult> DeviceRunner::TakeCanaryResults() {
+  std::vector<CanaryResult> results;
+  for (const std::unique_ptr<ProofRunner>& runner : runners_) {
+    for (CanaryResult& result : runner->TakeCanaryResults()) results.push_back(std::move(result));
+  }
+  return results;
+}
+
 std::vector<std::unique_ptr<JobRunner>> MakeDeviceRunners(
     std::vector<std::unique_ptr<Groth16Backend>> backends) {
   std::vector<std::unique_ptr<JobRunner>> runners;

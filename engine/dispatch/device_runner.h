@@ -43,6 +43,7 @@ class DeviceRunner final : public JobRunner {
   std::vector<DeviceMemory> Memory() const override;
   DeviceCounts Counts() const override;
   std::vector<CircuitKeyChange> TakeKeyChanges() override;
+  std::vector<CanaryResult> TakeCanaryResults() override;
 
  private:
   ProofRunner& runner(ProofSystem system) const { return *runners_[static_cast<size_t>(system)]; }

@@ -58,8 +58,19 @@ uint64_t Groth16Runner::resident_bytes() const {
   return bytes;
 }
 
+std::vector<CanaryResult> Groth16Runner::TakeCanaryResults() {
+  MutexLock lock(mu_);
+  return std::exchange(canaries_, {});
+}
+
+void Groth16Runner::NoteCanary(const Circuit& circuit, bool proved) {
+  MutexLock lock(mu_);
+  canaries_.push_back({circuit.id, proved});
+}
+
 absl::Status Groth16Runner::ProveCanary(const Circuit& circuit, ResidentKey& key) {
   const absl::Status status = Prove(backend_, key, CanaryOf(circuit)).status();
+  NoteCanary(circuit, status.ok());
   if (status.ok()) return status;
   if (GetReason(status) == ErrorReason::kSelfCheckFailed) {
     return WithReason(
@@ -102,6 +113,7 @@ RunOutcome Groth16Runner::ApplyCanaryRule(const Circuit& circuit, ResidentKey& k
       .witness = witness, .canary = CanaryOf(circuit), .r1cs = constraints.get(), .cancel = &context.cancel};
   const absl::StatusOr<Verdict> verdict = FindBlame(backend_, key, evidence);
   if (!verdict.ok()) return FailedRun(verdict.status(), backend_);
+  if (verdict->canary_proved.has_value()) NoteCanary(circuit, *verdict->canary_proved);
   outcome.status = ToStatus(*verdict);
   if (verdict->blame == Blame::kWitness) {
     outcome.verdict = BlameVerdict::kWitness;

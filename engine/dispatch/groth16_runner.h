@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -41,10 +42,12 @@ class Groth16Runner final : public ProofRunner {
   void Remove(const Circuit& circuit) override;
   RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) override;
   uint64_t resident_bytes() const override;
+  std::vector<CanaryResult> TakeCanaryResults() override;
 
  private:
   std::shared_ptr<ResidentKey> Find(const Circuit& circuit) const;
   absl::Status ProveCanary(const Circuit& circuit, ResidentKey& key);
+  void NoteCanary(const Circuit& circuit, bool proved);
   RunOutcome ApplyCanaryRule(const Circuit& circuit, ResidentKey& key,
                              absl::Span<const kernels::U256> witness, const RunContext& context);
   // The constraints of `circuit`, or null when there are none that can be used.
@@ -55,6 +58,8 @@ class Groth16Runner final : public ProofRunner {
 
   mutable Mutex mu_;
   absl::flat_hash_map<const ProvingKey*, std::shared_ptr<ResidentKey>> resident_ ABSL_GUARDED_BY(mu_);
+  // At most one for each Install() and Run() since TakeCanaryResults().
+  std::vector<CanaryResult> canaries_ ABSL_GUARDED_BY(mu_);
 
   Mutex constraints_mu_;  // held while they are read
   std::string constraints_version_ ABSL_GUARDED_BY(constraints_mu_);

@@ -61,6 +61,12 @@ struct CircuitKeyChange {
   std::string plan;
 };
 
+// How the proof of a circuit's canary ended.
+struct CanaryResult {
+  std::string circuit;
+  bool proved = false;
+};
+
 class JobRunner {
  public:
   virtual ~JobRunner() = default;
@@ -89,9 +95,11 @@ class JobRunner {
   virtual DeviceCounts Counts() const { return {}; }
   // What happened to the keys of circuits since the last call, in order.
   virtual std::vector<CircuitKeyChange> TakeKeyChanges() { return {}; }
+  // The canaries that were tried since the last call, in order.
+  virtual std::vector<CanaryResult> TakeCanaryResults() { return {}; }
 };
 
-// Tells `observer` what `runner` has to tell: memory, counts, and what happened to keys.
+// Tells `observer` what `runner` has to tell: memory, counts, and what happened to keys and canaries.
 void ReportDevice(JobRunner& runner, Observer& observer);
 
 }  // namespace proofmill::engine

@@ -6,6 +6,7 @@
 #define PROOFMILL_ENGINE_DISPATCH_PROOF_RUNNER_H_
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "engine/backend/backend.h"
@@ -26,6 +27,8 @@ class ProofRunner {
 
   // Bytes that installed circuits take on the device between proofs.
   virtual uint64_t resident_bytes() const = 0;
+  // As that of JobRunner.
+  virtual std::vector<CanaryResult> TakeCanaryResults() { return {}; }
 };
 
 // The outcome of a job that ended with `status`; a fault if that is the device's.

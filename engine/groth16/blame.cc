@@ -62,8 +62,12 @@ absl::StatusOr<Verdict> FindBlame(Groth16Backend& backend, ResidentKey& key, con
   if (!evidence.canary.empty() && CheckWitness(*key.key(), evidence.canary).ok()) {
     const absl::Status canary = Prove(backend, key, evidence.canary, options).status();
     if (NobodyWaits(canary)) return canary;
-    if (canary.ok()) return BlameWitness(evidence, "the canary witness proved on the same device");
-    return BlameDevice(absl::StrCat("the canary witness failed on the same device: ", canary.message()));
+    Verdict verdict =
+        canary.ok()
+            ? BlameWitness(evidence, "the canary witness proved on the same device")
+            : BlameDevice(absl::StrCat("the canary witness failed on the same device: ", canary.message()));
+    verdict.canary_proved = canary.ok();
+    return verdict;
   }
   if (evidence.r1cs != nullptr) {
     const auto failing = FirstFailingConstraint(*evidence.r1cs, evidence.witness);

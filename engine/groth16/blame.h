@@ -43,8 +43,9 @@ struct Evidence {
 
 struct Verdict {
   Blame blame;
-  std::optional<uint64_t> failing_constraint;  // row of the .r1cs, from 0
-  std::string explanation;                     // one sentence for a log; no values
+  std::optional<uint64_t> failing_constraint;        // row of the .r1cs, from 0
+  std::string explanation;                           // one sentence for a log; no values
+  std::optional<bool> canary_proved = std::nullopt;  // nothing where there is no canary to try
 };
 
 // REQUIRES: Prove(backend, key, evidence.witness) just failed with kSelfCheckFailed.

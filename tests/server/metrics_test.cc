@@ -62,6 +62,7 @@ void Exercise(Metrics& metrics) {
   metrics.OnStage(kJob, kDevice, "msm_h", milliseconds(3));
   metrics.OnJobDropped(kJob, engine::DropReason::kExpired);
   metrics.OnBlame(kJob, kDevice, engine::BlameVerdict::kWitness);
+  metrics.OnCanary(kDevice, "known", true);
   metrics.CountCall(Method::kProve, "known", "OK", milliseconds(30));
   metrics.AddUploads(1, 100);
   metrics.AddStreams(1);
@@ -90,6 +91,7 @@ TEST(MetricsTest, EveryMetricOfTheListIsThereWithItsType) {
       // Beyond the list of the specification: bounds with what they bound, and what they are for.
       {"proofmill_circuit_load_duration_seconds", "gauge"},
       {"proofmill_self_check_failures_total", "counter"},
+      {"proofmill_canary_proofs_total", "counter"},
       {"proofmill_device_transfer_bytes_total", "counter"},
       {"proofmill_device_allocations_total", "counter"},
       {"proofmill_device_key_evictions_total", "counter"},
@@ -146,6 +148,10 @@ TEST(MetricsTest, LabelsAndValuesAreThoseOfTheEvents) {
   EXPECT_THAT(text,
               HasSubstr(R"(proofmill_circuit_load_duration_seconds{circuit="known",system="groth16"} 1.5)"));
   EXPECT_THAT(text, HasSubstr(R"(proofmill_self_check_failures_total{verdict="witness"} 1)"));
+  EXPECT_THAT(text,
+              HasSubstr(R"(proofmill_canary_proofs_total{circuit="known",device="cpu",outcome="proved"} 1)"));
+  EXPECT_THAT(text,
+              HasSubstr(R"(proofmill_canary_proofs_total{circuit="known",device="cpu",outcome="failed"} 0)"));
   EXPECT_THAT(text, HasSubstr(R"(proofmill_build_info{cuda="none",revision="abc",version="1.2.3"} 1)"));
   EXPECT_THAT(text, HasSubstr("proofmill_queue_depth_max 7"));
   EXPECT_THAT(text, HasSubstr("proofmill_verify_queue_depth_max 11"));

@@ -11,6 +11,7 @@
 #include "engine/backend/cpu/cpu_backend.h"
 #include "engine/base/error_reason.h"
 #include "engine/groth16/verifier.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/engine/dispatch/circuit_folder.h"
 #include "tests/engine/dispatch/fakes.h"
@@ -20,6 +21,8 @@ namespace proofmill::engine {
 namespace {
 
 using Fault = FaultyBackend::Fault;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 class StageCounter final : public StageSink {
  public:
@@ -49,6 +52,15 @@ class Groth16RunnerTest : public testing::Test {
     Witness witness = CaseWitness("mul3");
     witness.values[witness.values.size() - 1].limb[0] ^= 1;
     return witness;
+  }
+  // "proved" or "failed" for each canary that was tried since the last call.
+  static std::vector<std::string> Canaries(DeviceRunner& runner) {
+    std::vector<std::string> outcomes;
+    for (const CanaryResult& canary : runner.TakeCanaryResults()) {
+      EXPECT_EQ(canary.circuit, "mul3");
+      outcomes.emplace_back(canary.proved ? "proved" : "failed");
+    }
+    return outcomes;
   }
   RunOutcome Prove(DeviceRunner& runner, const Circuit& circuit, const ProofInput& witness) {
     return runner.Run(circuit, witness, {cancel_, stages_});
@@ -197,6 +209,31 @@ TEST_F(Groth16RunnerTest, ACanaryThatCannotBeProvedKeepsTheCircuitOut) {
   EXPECT_EQ(runner.Memory()[0].bytes, 0u);
 }
 
+TEST_F(Groth16RunnerTest, EveryCanaryThatIsTriedIsTold) {
+  // The second canary, which a bad witness calls for, is good; the third, which a bad sum calls for, is not.
+  const auto runner = RunnerWith([](int proof) { return proof < 3 ? Fault::kNone : Fault::kWrongSum; });
+  const Circuit circuit = Load(true, false);
+
+  ASSERT_TRUE(runner->Install(circuit).ok());
+  EXPECT_THAT(Canaries(*runner), ElementsAre("proved"));
+  EXPECT_EQ(Prove(*runner, circuit, BadWitness()).verdict, BlameVerdict::kWitness);
+  EXPECT_THAT(Canaries(*runner), ElementsAre("proved"));
+  EXPECT_EQ(Prove(*runner, circuit, CaseWitness("mul3")).verdict, BlameVerdict::kDevice);
+  EXPECT_THAT(Canaries(*runner), ElementsAre("failed"));
+  EXPECT_FALSE(runner->Install(circuit).ok());
+  EXPECT_THAT(Canaries(*runner), ElementsAre("failed"));
+}
+
+TEST_F(Groth16RunnerTest, NoCanaryIsToldWhereNoneIsTried) {
+  const auto runner = RunnerWith([](int) { return Fault::kWrongSum; });
+  const Circuit circuit = Load(false, true);
+  ASSERT_TRUE(runner->Install(circuit).ok());
+
+  EXPECT_EQ(Prove(*runner, circuit, CaseWitness("mul3")).verdict, BlameVerdict::kDevice);
+
+  EXPECT_THAT(Canaries(*runner), IsEmpty());
+}
+
 TEST_F(Groth16RunnerTest, ACancelledJobIsNobodysFault) {
   DeviceRunner runner(MakeCpuBackend({.threads = 2}));
   const Circuit circuit = Load(true, false);
@@ -260,6 +297,10 @@ class DeviceListener final : public Observer {
     lines.push_back(absl::StrCat(std::string(change.circuit), " ", std::string(KeyChangeName(change.change)),
                                  " ", change.bytes, " ", std::string(change.plan)));
   }
+  void OnCanary(const DeviceInfo& device, std::string_view circuit, bool proved) override {
+    lines.push_back(
+        absl::StrCat(std::string(device.gpu_uuid), " canary ", std::string(circuit), " ", proved));
+  }
   std::vector<std::string> lines;
 };
 
@@ -267,7 +308,7 @@ TEST_F(Groth16RunnerTest, WhatADeviceTellsIsReportedWithTheNamesOfCircuits) {
   auto owned = std::make_unique<TellingBackend>();
   TellingBackend& backend = *owned;
   DeviceRunner runner(std::move(owned));
-  const Circuit circuit = Load(false, false);
+  const Circuit circuit = Load(true, false);
   ASSERT_TRUE(runner.Install(circuit).ok());
   backend.events = {{.kind = KeyEvent::Kind::kEvicted, .key = circuit.key, .bytes = 10, .plan = ""},
                     {.kind = KeyEvent::Kind::kReloaded, .key = circuit.key, .bytes = 9, .plan = "a plan"}};
@@ -278,7 +319,7 @@ TEST_F(Groth16RunnerTest, WhatADeviceTellsIsReportedWithTheNamesOfCircuits) {
 
   const std::vector<std::string> state = {"GPU-1 keys 1", "GPU-1 scratch 2", "GPU-1 free 3", "GPU-1 limit 4",
                                           "5 6 7 8 9"};
-  std::vector<std::string> expected = {"mul3 evicted 10 ", "mul3 reloaded 9 a plan"};
+  std::vector<std::string> expected = {"mul3 evicted 10 ", "mul3 reloaded 9 a plan", "GPU-1 canary mul3 1"};
   expected.insert(expected.end(), state.begin(), state.end());
   expected.insert(expected.end(), state.begin(), state.end());
   EXPECT_EQ(listener.lines, expected);

@@ -50,12 +50,15 @@ TEST_F(BlameTest, AGoodCanaryBlamesTheWitness) {
   const Verdict verdict = Judge({.witness = broken_, .canary = bench_.witness});
   EXPECT_EQ(verdict.blame, Blame::kWitness);
   EXPECT_FALSE(verdict.failing_constraint.has_value());
+  EXPECT_EQ(verdict.canary_proved, true);
   EXPECT_EQ(backend_.proofs(), 1);
 }
 
 TEST_F(BlameTest, ABadCanaryBlamesTheDevice) {
   fault_ = [](int) { return Fault::kWrongSum; };
-  EXPECT_EQ(Judge({.witness = broken_, .canary = bench_.witness}).blame, Blame::kDevice);
+  const Verdict verdict = Judge({.witness = broken_, .canary = bench_.witness});
+  EXPECT_EQ(verdict.blame, Blame::kDevice);
+  EXPECT_EQ(verdict.canary_proved, false);
 }
 
 TEST_F(BlameTest, ADeviceThatFailsOutrightIsToBlame) {
@@ -68,6 +71,7 @@ TEST_F(BlameTest, WithTheConstraintSystemTheFirstFailingConstraintIsNamed) {
   const Verdict by_system = Judge({.witness = broken_, .r1cs = &r1cs_});
   EXPECT_EQ(by_system.blame, Blame::kWitness);
   EXPECT_EQ(by_system.failing_constraint, 3u);
+  EXPECT_FALSE(by_system.canary_proved.has_value());
   EXPECT_EQ(backend_.proofs(), 0) << "no proof is needed";
   EXPECT_EQ(Judge({.witness = broken_, .canary = bench_.witness, .r1cs = &r1cs_}).failing_constraint, 3u);
 }
