@@ -10,7 +10,7 @@ TESTS=tests/deploy/chart
 PROGRAM=${BUILD_ROOT}/release/cli/proofmill
 CIRCUITS=deploy/examples/circuits
 # What an operator brings besides the chart.
-ELSEWHERE=("Secret proofmill-tls" "Secret certificate" "Secret registry"
+ELSEWHERE=("Secret proofmill-tls" "Secret certificate" "Secret registry" "Secret api-keys"
   "PersistentVolumeClaim proofmill-circuits" "PersistentVolumeClaim keys")
 
 quietly() { "$@" >"${WORK}/quietly.log" 2>&1 || { cat "${WORK}/quietly.log" && return 1; }; }
@@ -29,6 +29,11 @@ takes() {
   local flags=(--backend cpu --circuits "${CIRCUITS}" --state_dir "${WORK}/state")
   if grep -q '^tls_cert:' "${WORK}/proofmill.yaml"; then flags+=(--tls_cert "${WORK}/tls.crt" --tls_key "${WORK}/tls.key"); fi
   if grep -q '^tls_client_ca:' "${WORK}/proofmill.yaml"; then flags+=(--tls_client_ca "${WORK}/tls.crt"); fi
+  if grep -q '^api_key_file:' "${WORK}/proofmill.yaml"; then flags+=(--api_key_file "${WORK}/api_keys"); fi
+  if grep -q '^tenant_file:' "${WORK}/proofmill.yaml"; then
+    node "${TESTS}/part_of.mjs" "${WORK}/$1.yaml" tenants >"${WORK}/tenants"
+    flags+=(--tenant_file "${WORK}/tenants")
+  fi
   "${PROGRAM}" serve --config "${WORK}/proofmill.yaml" "${flags[@]}" --check_config
 }
 
@@ -86,6 +91,8 @@ rm -rf "${WORK}"
 mkdir -p "${WORK}/state"
 openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=proofmill -days 2 \
   -keyout "${WORK}/tls.key" -out "${WORK}/tls.crt" 2>/dev/null
+rm -f "${WORK}/client.key"
+"${PROGRAM}" api-key rollup --key_file "${WORK}/client.key" >"${WORK}/api_keys"
 check "chart: version" chart_has_the_version_of_the_project
 for file in "${TESTS}"/cases/*.yaml; do
   case=$(basename "${file}" .yaml)

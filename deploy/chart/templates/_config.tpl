@@ -8,6 +8,7 @@
   "admin_listen" (printf "%s:50052" .Values.listenAddress)
   "metrics_listen" (printf "%s:9464" .Values.listenAddress)
   "allow_plaintext" true
+  "admin_tls" false
   "drain_delay" (printf "%ds" (int .Values.drain.delaySeconds))
   "shutdown_grace" (printf "%ds" (int .Values.drain.graceSeconds)) }}
 {{- if .Values.tls.enabled }}
@@ -16,6 +17,12 @@
 {{- if .Values.tls.clientCertificates }}
 {{- $_ := set $own "tls_client_ca" "/etc/proofmill/tls/ca.crt" }}
 {{- end }}
+{{- end }}
+{{- if .Values.access.apiKeysSecret }}
+{{- $_ := set $own "api_key_file" "/etc/proofmill/access/api_keys" }}
+{{- end }}
+{{- if .Values.access.tenants }}
+{{- $_ := set $own "tenant_file" "/etc/proofmill/tenants/tenants" }}
 {{- end }}
 {{- $settings := .Files.Get "files/settings.yaml" | fromYaml }}
 {{- range $name, $_ := .Values.config }}

@@ -104,6 +104,12 @@ spec:
         {{- if .Values.tls.enabled }}
         - {name: tls, mountPath: /etc/proofmill/tls, readOnly: true}
         {{- end }}
+        {{- if .Values.access.apiKeysSecret }}
+        - {name: api-keys, mountPath: /etc/proofmill/access, readOnly: true}
+        {{- end }}
+        {{- if .Values.access.tenants }}
+        - {name: tenants, mountPath: /etc/proofmill/tenants, readOnly: true}
+        {{- end }}
   volumes:
     - name: circuits
       persistentVolumeClaim: {claimName: {{ .Values.circuits.existingClaim }}, readOnly: true}
@@ -119,9 +125,17 @@ spec:
       configMap: {name: {{ include "proofmill.name" . }}-keys}
     {{- end }}
     {{- if .Values.tls.enabled }}
-    # Mode 0440, for the pod's group.
+    # Secrets have mode 0440, for the pod's group.
     - name: tls
       secret: {secretName: {{ .Values.tls.existingSecret }}, defaultMode: 288}
+    {{- end }}
+    {{- with .Values.access.apiKeysSecret }}
+    - name: api-keys
+      secret: {secretName: {{ . }}, defaultMode: 288}
+    {{- end }}
+    {{- if .Values.access.tenants }}
+    - name: tenants
+      configMap: {name: {{ include "proofmill.name" . }}-tenants}
     {{- end }}
 {{- end }}
 

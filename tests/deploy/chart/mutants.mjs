@@ -70,6 +70,8 @@ export const MUTANTS = [
   { check: 'references', what: 'a ConfigMap that is gone', plant: inVolume('config', ({ configMap }) => { configMap.name = 'gone'; }) },
   { check: 'references', what: 'a Secret that is gone', plant: inVolume('tls', ({ secret }) => { secret.secretName = 'gone'; }) },
   { check: 'references', what: 'a claim that is gone', plant: inVolume('circuits', ({ persistentVolumeClaim }) => { persistentVolumeClaim.claimName = 'gone'; }) },
+  { check: 'references', what: 'API keys that are gone', plant: inVolume('api-keys', ({ secret }) => { secret.secretName = 'gone'; }) },
+  { check: 'references', what: 'tenants that are gone', plant: inVolume('tenants', ({ configMap }) => { configMap.name = 'gone'; }) },
   { check: 'references', what: 'hashes that are gone', plant: inVolume('keys', ({ configMap }) => { configMap.name = 'gone'; }) },
   { check: 'references', what: 'a mount without a volume', plant: (objects) => { pod(objects).volumes.pop(); } },
   { check: 'references', what: 'a volume without a mount', plant: (objects) => { container(objects).volumeMounts.pop(); } },

@@ -1,12 +1,14 @@
-// Prints a part of a rendering of the chart: the configuration file of the service, or the rules for Prometheus as a file of rules.
+// Prints a part of a rendering of the chart: the configuration file of the service, its file of tenants, or the rules for
+// Prometheus as a file of rules.
 //
-// usage: part_of.mjs RENDERED.yaml config|rules
+// usage: part_of.mjs RENDERED.yaml config|tenants|rules
 
 import { readFileSync } from 'node:fs';
 import { parseAllDocuments, stringify } from 'yaml';
 
 const PARTS = {
   config: (object) => object?.data?.['proofmill.yaml'],
+  tenants: (object) => object?.data?.tenants,
   rules: (object) => (object?.kind === 'PrometheusRule' ? stringify(object.spec) : undefined),
 };
 
