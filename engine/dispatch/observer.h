@@ -98,8 +98,8 @@ class Observer {
   // Totals, which may come late and out of order: the largest are the latest.
   virtual void OnDeviceCounts(const DeviceInfo&, const DeviceCounts&) {}
   virtual void OnKeyChange(const DeviceInfo&, const KeyChangeInfo&) {}
-  // A circuit's canary was proved on a device, or could not be: when its key came there, or to find out whose
-  // fault a bad proof was.
+  // A circuit's canary (for WHIR a known polynomial) was proved on a device, or could not be: when its key
+  // came there, or to find out whose fault a bad proof was.
   virtual void OnCanary(const DeviceInfo&, std::string_view /*circuit*/, bool /*proved*/) {}
 
   // Circuits: with every new snapshot.

@@ -120,10 +120,17 @@ absl::Status WhirRunner::Install(const Circuit& circuit) {
                       ErrorReason::kNotSupported);
   }
   PROOFMILL_ASSIGN_OR_RETURN(std::shared_ptr<WhirDevice> device, whir->LoadWhir(circuit.whir));
-  PROOFMILL_RETURN_IF_ERROR(ProveKnown(*device, *circuit.whir));
+  const absl::Status known = ProveKnown(*device, *circuit.whir);
   MutexLock lock(mu_);
+  canaries_.push_back({circuit.id, known.ok()});
+  if (!known.ok()) return known;
   resident_.insert_or_assign(circuit.whir.get(), std::move(device));
   return absl::OkStatus();
+}
+
+std::vector<CanaryResult> WhirRunner::TakeCanaryResults() {
+  MutexLock lock(mu_);
+  return std::exchange(canaries_, {});
 }
 
 void WhirRunner::Remove(const Circuit& circuit) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
@@ -35,6 +36,7 @@ class WhirRunner final : public ProofRunner {
   void Remove(const Circuit& circuit) override;
   RunOutcome Run(const Circuit& circuit, const ProofInput& input, const RunContext& context) override;
   uint64_t resident_bytes() const override;
+  std::vector<CanaryResult> TakeCanaryResults() override;
 
  private:
   std::shared_ptr<WhirDevice> Find(const Circuit& circuit) const;
@@ -45,6 +47,8 @@ class WhirRunner final : public ProofRunner {
 
   mutable Mutex mu_;
   absl::flat_hash_map<const WhirConfig*, std::shared_ptr<WhirDevice>> resident_ ABSL_GUARDED_BY(mu_);
+  // One for each Install() since TakeCanaryResults(): the known polynomial is the canary of its circuit.
+  std::vector<CanaryResult> canaries_ ABSL_GUARDED_BY(mu_);
 };
 
 }  // namespace proofmill::engine

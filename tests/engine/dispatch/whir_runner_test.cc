@@ -96,6 +96,10 @@ TEST_F(WhirRunnerTest, MakesTheProofWithValuesGivenOrNot) {
   DeviceRunner runner(MakeCpuBackend({.threads = 2}));
   ASSERT_TRUE(runner.Install(circuit_).ok());
   EXPECT_GT(runner.Memory()[0].bytes, 0u);
+  const std::vector<CanaryResult> canaries = runner.TakeCanaryResults();
+  ASSERT_EQ(canaries.size(), 1u);
+  EXPECT_EQ(canaries[0].circuit, "poly");
+  EXPECT_TRUE(canaries[0].proved);
   for (const bool with_values : {true, false}) {
     const RunOutcome outcome = Run(runner, Input(with_values));
     ASSERT_TRUE(outcome.status.ok()) << outcome.status;
@@ -165,6 +169,9 @@ TEST_F(WhirRunnerTest, ADeviceThatIsBadAtTheStartKeepsTheCircuitOut) {
   DeviceRunner runner(std::move(owned));
   const absl::Status status = runner.Install(circuit_);
   EXPECT_EQ(GetReason(status), ErrorReason::kSelfCheckFailed) << status;
+  const std::vector<CanaryResult> canaries = runner.TakeCanaryResults();
+  ASSERT_EQ(canaries.size(), 1u);
+  EXPECT_FALSE(canaries[0].proved);
   EXPECT_EQ(GetReason(Run(runner, Input(true)).status), ErrorReason::kInternal);
 }
 
