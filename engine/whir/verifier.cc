@@ -137,28 +137,22 @@ class Verification {
     const BabyBear generator = kernels::BabyBearRootOfUnity(log_height);
     const std::vector<uint32_t> positions = transcript_.SampleIndices(log_height, queries);
     PROOFMILL_RETURN_IF_ERROR(Need(openings.size() == positions.size(), where + ": number of openings"));
+    std::vector<kernels::OpenedRow> rows;
     for (size_t i = 0; i < positions.size(); ++i) {
       const WhirOpening& opening = openings[i];
       PROOFMILL_RETURN_IF_ERROR(
           Need(opening.extension == extension && opening.row.size() == row_words, where + ": row shape"));
-      PROOFMILL_RETURN_IF_ERROR(
-          Need(opening.path.size() == log_height && RootOf(opening, positions[i]) == root,
-               where + ": Merkle path"));
+      PROOFMILL_RETURN_IF_ERROR(Need(opening.path.size() == log_height, where + ": Merkle path"));
+      rows.push_back({opening.row.data(), opening.path.data(), positions[i]});
+    }
+    PROOFMILL_RETURN_IF_ERROR(
+        Need(kernels::AllLeadTo(root, constants_, rows, row_words, log_height), where + ": Merkle path"));
+    for (size_t i = 0; i < positions.size(); ++i) {
       constraints.push_back({{},
                              generator.Pow(positions[i]),
-                             EvaluateRow<kD>(opening.row, extension, absl::MakeConstSpan(fold_))});
+                             EvaluateRow<kD>(openings[i].row, extension, absl::MakeConstSpan(fold_))});
     }
     return absl::OkStatus();
-  }
-
-  Digest RootOf(const WhirOpening& opening, uint32_t position) const {
-    Digest digest = kernels::HashWords(constants_, opening.row.data(), opening.row.size());
-    for (const Digest& sibling : opening.path) {
-      digest = (position & 1) != 0 ? kernels::HashNode(constants_, sibling, digest)
-                                   : kernels::HashNode(constants_, digest, sibling);
-      position >>= 1;
-    }
-    return digest;
   }
 
   // Adds the constraints, times the powers of a challenge, to the sum that is checked.

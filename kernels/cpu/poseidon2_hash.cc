@@ -107,6 +107,42 @@ std::vector<Digest> MerkleTree::Path(size_t row) const {
   return path;
 }
 
+bool AllLeadTo(const Digest& root, const Poseidon2Constants<16>& constants,
+               const std::vector<OpenedRow>& rows, size_t words, uint32_t height) {
+  const BabyBearKernels& kernels = CurrentBabyBearKernels();
+  const Poseidon2Words constant_words = ToWords(constants);
+  const size_t lanes = kernels.lanes;
+  std::vector<uint32_t> states(2 * kRate * lanes);  // word i of lane l at i * lanes + l
+  const auto word = [&](size_t i, size_t l) -> uint32_t& { return states[i * lanes + l]; };
+  for (size_t first = 0; first < rows.size(); first += lanes) {
+    const auto row = [&](size_t l) -> const OpenedRow& { return rows[std::min(first + l, rows.size() - 1)]; };
+    std::fill(states.begin(), states.end(), 0);
+    for (size_t from = 0; from < words; from += kRate) {
+      for (size_t l = 0; l < lanes; ++l) {
+        for (size_t i = 0; i < std::min(kRate, words - from); ++i)
+          word(i, l) = row(l).words[from + i].montgomery();
+      }
+      kernels.permute(constant_words, states.data(), 1);
+    }
+    for (uint32_t level = 0; level < height; ++level) {
+      for (size_t l = 0; l < lanes; ++l) {
+        const bool is_right = (row(l).position >> level & 1) != 0;
+        for (size_t i = 0; i < kRate; ++i) {
+          if (is_right) word(kRate + i, l) = word(i, l);
+          word(is_right ? i : kRate + i, l) = row(l).path[level][i].montgomery();
+        }
+      }
+      kernels.permute(constant_words, states.data(), 1);
+    }
+    for (size_t l = 0; l < lanes; ++l) {
+      for (size_t i = 0; i < kRate; ++i) {
+        if (word(i, l) != root[i].montgomery()) return false;
+      }
+    }
+  }
+  return true;
+}
+
 std::vector<BabyBear> MatrixRow(const ColumnMatrix& matrix, size_t row) {
   const size_t place = ReverseBits(row, matrix.log2_height);
   std::vector<BabyBear> out(matrix.width);

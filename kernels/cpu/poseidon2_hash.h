@@ -51,6 +51,17 @@ class MerkleTree {
   const Digest* const digests_;  // the leaves, the layer above them, .., the root
 };
 
+// A row of a matrix and the siblings on its way up, bottom first.
+struct OpenedRow {
+  const BabyBear* words;
+  const Digest* path;
+  uint32_t position;
+};
+// Whether the paths of all rows, of `words` words and under `height` siblings each, end at `root`. The rows
+// are hashed side by side, on this thread.
+bool AllLeadTo(const Digest& root, const Poseidon2Constants<16>& constants,
+               const std::vector<OpenedRow>& rows, size_t words, uint32_t height);
+
 // Row `row` of a matrix stored by columns.
 std::vector<BabyBear> MatrixRow(const ColumnMatrix& matrix, size_t row);
 

@@ -152,6 +152,74 @@ TEST(MerkleTreeTest, HashesAnyShapeAsTheScalarCode) {
   }
 }
 
+// Rows of a matrix of this width, and all that opens them.
+struct OpenedTree {
+  OpenedTree(size_t row_words, uint32_t log2_height) : width(row_words), height(log2_height) {
+    for (const uint32_t word : RandomWords(width, width << height)) words.push_back(Element(word));
+    const StoredMatrix stored(words, width);
+    std::vector<Digest> digests(MerkleTree::DigestCount(height));
+    const MerkleTree tree(Benchmark(), stored.matrix(), digests.data());
+    root = tree.root();
+    for (uint32_t i = 0; i < 1u << height; ++i) paths.push_back(tree.Path(i));
+  }
+  std::vector<OpenedRow> Open(size_t count) const {
+    std::vector<OpenedRow> rows;
+    for (uint32_t i = 0; i < count; ++i) rows.push_back({&words[i * width], paths[i].data(), i});
+    return rows;
+  }
+  bool Check(const std::vector<OpenedRow>& rows) const {
+    return AllLeadTo(root, Benchmark(), rows, width, height);
+  }
+
+  size_t width;
+  uint32_t height;
+  std::vector<BabyBear> words;
+  std::vector<std::vector<Digest>> paths;
+  Digest root;
+};
+
+TEST(AllLeadToTest, AcceptsAnyNumberOfRowsOfAnyWidth) {
+  for (const size_t width : {1u, 7u, 8u, 9u, 24u}) {
+    for (const uint32_t height : {0u, 1u, 6u}) {
+      const OpenedTree tree(width, height);
+      for (size_t count = 0; count <= std::min<size_t>(1u << height, 35); ++count)
+        EXPECT_TRUE(tree.Check(tree.Open(count))) << count << " rows of " << width << " under " << height;
+    }
+  }
+}
+
+TEST(AllLeadToTest, RejectsOneWrongRowWhereverItIs) {
+  const OpenedTree tree(9, 6);
+  const std::vector<OpenedRow> rows = tree.Open(35);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::vector<OpenedRow> altered = rows;
+    altered[i].position ^= 1u << i % 6;
+    EXPECT_FALSE(tree.Check(altered)) << "position " << i;
+
+    altered = rows;
+    std::vector<BabyBear> words(rows[i].words, rows[i].words + 9);
+    words[i % 9] += BabyBear::One();
+    altered[i].words = words.data();
+    EXPECT_FALSE(tree.Check(altered)) << "row " << i;
+
+    altered = rows;
+    std::vector<Digest> path = tree.paths[i];
+    path[i % 6][i % 8] += BabyBear::One();
+    altered[i].path = path.data();
+    EXPECT_FALSE(tree.Check(altered)) << "path " << i;
+  }
+}
+
+TEST(AllLeadToTest, RejectsARootThatDiffersInAnyWord) {
+  OpenedTree tree(3, 2);
+  for (BabyBear& word : tree.root) {
+    word += BabyBear::One();
+    EXPECT_FALSE(tree.Check(tree.Open(4)));
+    word -= BabyBear::One();
+  }
+  EXPECT_TRUE(tree.Check(tree.Open(4)));
+}
+
 TEST(SearchNonceTest, FindsTheSmallestOnAnyNumberOfThreads) {
   NonceSearch search{.state = {}, .position = 3, .bits = 0};
   for (size_t i = 0; i < 3; ++i) search.state[i] = Element(RandomWords(i, 1)[0]);
