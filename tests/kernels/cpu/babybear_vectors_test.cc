@@ -155,6 +155,7 @@ TEST(MerkleTreeTest, HashesAnyShapeAsTheScalarCode) {
 // Rows of a matrix of this width, and all that opens them.
 struct OpenedTree {
   OpenedTree(size_t row_words, uint32_t log2_height) : width(row_words), height(log2_height) {
+    words.reserve(width << height);
     for (const uint32_t word : RandomWords(width, width << height)) words.push_back(Element(word));
     const StoredMatrix stored(words, width);
     std::vector<Digest> digests(MerkleTree::DigestCount(height));
@@ -164,6 +165,7 @@ struct OpenedTree {
   }
   std::vector<OpenedRow> Open(size_t count) const {
     std::vector<OpenedRow> rows;
+    rows.reserve(count);
     for (uint32_t i = 0; i < count; ++i) rows.push_back({&words[i * width], paths[i].data(), i});
     return rows;
   }
@@ -232,7 +234,7 @@ TEST(SearchNonceTest, FindsTheSmallestOnAnyNumberOfThreads) {
   for (search.bits = 1; search.bits <= 11; ++search.bits) {
     uint32_t expected = 0;
     while (!passes(expected)) ++expected;
-    for (const size_t threads : {1, 3}) {
+    for (const size_t threads : {1u, 3u}) {
       ThreadArena arena(threads);
       uint64_t tried = 0;
       arena.Execute([&] { EXPECT_EQ(SearchNonce(Benchmark(), search, &tried), expected); });
@@ -361,6 +363,7 @@ void CheckSums(uint32_t log2_size) {
 
   const std::vector<EqTerm<kD>> eqs = {{point, rng.NextExt<kD>()}};
   std::vector<PowerTerm<kD>> powers;
+  powers.reserve(6);
   for (int i = 0; i < 6; ++i) powers.push_back({rng.NextBabyBear(), rng.NextExt<kD>()});
   ExtVector<kD> sum = w;
   AddWeights<kD>(eqs, powers, log2_size, false, sum.planes());
