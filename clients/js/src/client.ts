@@ -3,17 +3,21 @@
 import { createClient, type Client as RpcClient, type Interceptor, type Transport } from "@connectrpc/connect";
 import { bytesToHex, randomBytes } from "@noble/hashes/utils";
 import { exportSolidityCallData } from "./calldata.js";
-import { BusyError, durationMs, ProofmillError, RequestError } from "./errors.js";
-import { Circuit_State, CircuitService, type Circuit } from "./gen/proofmill/v1/circuits_pb.js";
-import { JobService } from "./gen/proofmill/v1/jobs_pb.js";
+import { toCircuitInfo, type CircuitInfo } from "./circuits.js";
+import { BusyError, ProofmillError, RequestError } from "./errors.js";
+import { CircuitService } from "./gen/proofmill/v1/circuits_pb.js";
+import { JobService, type Job } from "./gen/proofmill/v1/jobs_pb.js";
 import { ProverService } from "./gen/proofmill/v1/prover_pb.js";
 import { UploadService } from "./gen/proofmill/v1/uploads_pb.js";
+import { Jobs, type JobInput, type JobOptions } from "./jobs.js";
 import { Operation, type OperationOptions } from "./operation.js";
-import { makeSpec, toProofResult } from "./proof_messages.js";
+import { groth16Input, whirInput, type ProofInput } from "./proof_input.js";
+import { makeSpec, toProofResult, toWhirResult } from "./proof_messages.js";
 import { ProveCall, type ProveLimits, type Services } from "./prove.js";
 import { DEFAULT_RETRY, Retrier, type RetryPolicy } from "./retry.js";
 import type {
   CircuitInput,
+  Evaluations,
   FileSource,
   Groth16Proof,
   ProofResult,
@@ -21,8 +25,12 @@ import type {
   PublicSignals,
   Transfer,
   VerificationKey,
+  WhirClaim,
+  WhirProof,
+  WhirProofResult,
 } from "./types.js";
 import { verifyLocally } from "./verify.js";
+import { claimMessages, evaluationBytes } from "./whir.js";
 import { computeWitness, readSource, type ReadFile } from "./witness.js";
 
 const PROVE_TIMEOUT_MS = 60_000;
@@ -48,21 +56,9 @@ export interface Platform {
   /** Whether streams can go up: they cannot from browsers. */
   streamsUp: boolean;
   readFile: ReadFile;
+  /** To another process of the same service, whose address that service told; absent where that cannot be reached. */
+  reach?: (address: string) => Transport;
   close(): void;
-}
-
-/** A circuit that the service holds. */
-export interface CircuitInfo {
-  id: string;
-  version: string;
-  state: "loading" | "ready" | "failed" | "unloading" | "unloaded" | "unknown";
-  /** Why it failed; "" if it did not. */
-  failure: string;
-  warnings: string[];
-  /** From client.circuit() only. */
-  verificationKey?: VerificationKey;
-  witnessBytes: number;
-  estimatedWaitMs: number;
 }
 
 /** The functions of snarkjs's `groth16`, with a circuit's id where snarkjs has a .zkey file. */
@@ -86,6 +82,22 @@ export interface Groth16 {
     options?: OperationOptions,
   ): Promise<boolean>;
   exportSolidityCallData(proof: Groth16Proof, publicSignals: PublicSignals): Promise<string>;
+}
+
+/** Proofs of values of a polynomial. They are NOT hiding: a proof reveals values of the polynomial. */
+export interface Whir {
+  /**
+   * Commits to the polynomial and proves its values at the points of `claims`, as many as the circuit's parameters say. Rejects as
+   * `prove` does.
+   */
+  prove(
+    circuitId: string,
+    evaluations: Evaluations,
+    claims: readonly WhirClaim[],
+    options?: ProveOptions,
+  ): Promise<WhirProofResult>;
+  /** Whether the proof shows its claims for its commitment, by the service, which has to be trusted for that. */
+  verify(circuitId: string, proof: WhirProof, options?: OperationOptions): Promise<boolean>;
 }
 
 // `Bearer KEY`. Throws an Error if it would travel in clear text to another machine.
@@ -114,30 +126,10 @@ function needsPieces(error: unknown): boolean {
   return error.reason === "MESSAGE_TOO_LARGE" || (error instanceof BusyError && error.reason === "");
 }
 
-const CIRCUIT_STATES = {
-  [Circuit_State.UNSPECIFIED]: "unknown",
-  [Circuit_State.LOADING]: "loading",
-  [Circuit_State.READY]: "ready",
-  [Circuit_State.FAILED]: "failed",
-  [Circuit_State.UNLOADING]: "unloading",
-  [Circuit_State.UNLOADED]: "unloaded",
-} as const;
-
-function toCircuitInfo(circuit: Circuit): CircuitInfo {
-  return {
-    id: circuit.id,
-    version: circuit.version,
-    state: CIRCUIT_STATES[circuit.state] ?? "unknown",
-    failure: circuit.failure,
-    warnings: circuit.warnings,
-    ...(circuit.verificationKeyJson === "" ? {} : { verificationKey: JSON.parse(circuit.verificationKeyJson) as VerificationKey }),
-    witnessBytes: Number(circuit.limits?.witnessBytes ?? 0),
-    estimatedWaitMs: circuit.estimatedWait === undefined ? 0 : durationMs(circuit.estimatedWait),
-  };
-}
-
 export class Client {
   readonly groth16: Groth16;
+  readonly whir: Whir;
+  readonly jobs: Jobs;
   private readonly services: Services;
   private readonly circuitService: RpcClient<typeof CircuitService>;
   private readonly retry: RetryPolicy;
@@ -162,6 +154,11 @@ export class Client {
       verify: (keyOrCircuitId, publicSignals, proof, options) => this.verify(keyOrCircuitId, publicSignals, proof, options),
       exportSolidityCallData: async (proof, publicSignals) => exportSolidityCallData(proof, publicSignals),
     };
+    this.whir = {
+      prove: (circuitId, evaluations, claims, options) => this.proveWhir(circuitId, evaluations, claims, options),
+      verify: (circuitId, proof, options) => this.verifyWhir(circuitId, proof, options),
+    };
+    this.jobs = new Jobs(this.services.jobs, this.retry, (input, options) => this.startJob(input, options), platform.reach);
   }
 
   /**
@@ -243,32 +240,93 @@ export class Client {
   }
 
   private async proveBytes(operation: Operation, circuitId: string, wtns: Uint8Array, options: ProveOptions): Promise<ProofResult> {
-    const requestId = options.requestId ?? bytesToHex(randomBytes(16));
-    const spec = makeSpec(circuitId, requestId, options);
-    const run = async (transfer: Exclude<Transfer, "auto">) =>
-      toProofResult(
-        await new ProveCall(this.services, this.retry, this.limits, operation, spec, wtns, options.onProgress).run(transfer),
-      );
-    const transfer = this.chooseTransfer(wtns, options);
+    const input = groth16Input(wtns);
+    return this.send(options, input, async (transfer, requestId) => {
+      const spec = makeSpec(circuitId, requestId, options, true);
+      return toProofResult(await this.call(operation, spec, input, options).run(transfer));
+    });
+  }
+
+  private async proveWhir(
+    circuitId: string,
+    evaluations: Evaluations,
+    claims: readonly WhirClaim[],
+    options: ProveOptions = {},
+  ): Promise<WhirProofResult> {
+    const operation = new Operation(options, this.options.timeoutMs ?? PROVE_TIMEOUT_MS);
+    const asked = claimMessages(claims);
+    const { bytes, isCopy } = await evaluationBytes(evaluations, this.platform.readFile, options.signal);
+    const input = whirInput(bytes, asked);
     try {
-      return await run(transfer);
-    } catch (error) {
-      if (options.transfer !== undefined && options.transfer !== "auto") throw error;
-      if (transfer !== "unary" || !needsPieces(error)) throw error;
-      return run(this.platform.streamsUp ? "stream" : "upload");
+      return await this.send(options, input, async (transfer, requestId) => {
+        const spec = makeSpec(circuitId, requestId, options, false);
+        return toWhirResult(await this.call(operation, spec, input, options).run(transfer), asked);
+      });
+    } finally {
+      if (isCopy) bytes.fill(0);
     }
   }
 
-  private chooseTransfer(wtns: Uint8Array, options: ProveOptions): Exclude<Transfer, "auto"> {
+  private async verifyWhir(circuitId: string, whir: WhirProof, options: OperationOptions = {}): Promise<boolean> {
+    const value = { proof: whir.proof, commitment: whir.commitment, claims: claimMessages(whir.claims) };
+    const request = { circuit: circuitId, statement: { case: "whir" as const, value } };
+    return this.shortCall(options, async (call) => (await this.services.prover.verify(request, call.callOptions())).valid);
+  }
+
+  private async startJob(what: JobInput, options: JobOptions): Promise<Job> {
+    const operation = new Operation(options, this.options.timeoutMs ?? PROVE_TIMEOUT_MS);
+    const isWhir = "evaluations" in what;
+    const { bytes, isCopy } = isWhir
+      ? await evaluationBytes(what.evaluations, this.platform.readFile, options.signal)
+      : { bytes: await readSource(what.wtns, "wtns", this.platform.readFile, options.signal), isCopy: false };
+    try {
+      const input = isWhir ? whirInput(bytes, claimMessages(what.claims)) : groth16Input(bytes);
+      const spec = makeSpec(what.circuit, options.requestId ?? randomId(), options, !isWhir);
+      return await this.call(operation, spec, input, options, { ms: options.jobTimeoutMs }).startJob();
+    } finally {
+      if (isCopy) bytes.fill(0);
+    }
+  }
+
+  private call(
+    operation: Operation,
+    spec: ReturnType<typeof makeSpec>,
+    input: ProofInput,
+    options: JobOptions,
+    jobTimeout?: { ms: number | undefined },
+  ): ProveCall {
+    return new ProveCall(this.services, this.retry, this.limits, operation, spec, input, options.onProgress, jobTimeout);
+  }
+
+  // By the transfer that the options say, and in pieces if one message turns out to be too small.
+  private async send<T>(
+    options: ProveOptions,
+    { bytes }: ProofInput,
+    attempt: (transfer: Exclude<Transfer, "auto">, requestId: string) => Promise<T>,
+  ): Promise<T> {
+    const requestId = options.requestId ?? randomId();
+    const transfer = this.chooseTransfer(bytes, options);
+    try {
+      return await attempt(transfer, requestId);
+    } catch (error) {
+      if (options.transfer !== undefined && options.transfer !== "auto") throw error;
+      if (transfer !== "unary" || !needsPieces(error)) throw error;
+      return attempt(this.platform.streamsUp ? "stream" : "upload", requestId);
+    }
+  }
+
+  private chooseTransfer(bytes: Uint8Array, options: ProveOptions): Exclude<Transfer, "auto"> {
     const transfer = options.transfer ?? "auto";
     if (transfer === "stream" && !this.platform.streamsUp) {
       throw new TypeError('transfer: expected one of "unary", "upload" and "job", since browsers cannot stream up, got "stream"');
     }
     if (transfer !== "auto") return transfer;
-    if (wtns.length <= this.limits.unaryBytesMax && options.onProgress === undefined) return "unary";
+    if (bytes.length <= this.limits.unaryBytesMax && options.onProgress === undefined) return "unary";
     return this.platform.streamsUp ? "stream" : "job";
   }
 }
+
+const randomId = (): string => bytesToHex(randomBytes(16));
 
 function withoutExtras({ proof, publicSignals }: ProofResult): { proof: Groth16Proof; publicSignals: PublicSignals } {
   return { proof, publicSignals };

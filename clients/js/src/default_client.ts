@@ -1,6 +1,6 @@
-// The client behind the `groth16` that stands alone, so that an application of snarkjs changes one import only.
+// The client behind the `groth16` and `whir` that stand alone, so that an application of snarkjs changes one import only.
 
-import type { Client, Groth16 } from "./client.js";
+import type { Client, Groth16, Whir } from "./client.js";
 
 export class DefaultClient<Options> {
   private client: Client | undefined;
@@ -21,6 +21,11 @@ export class DefaultClient<Options> {
     fullProve: (...args) => this.get().groth16.fullProve(...args),
     verify: (...args) => this.get().groth16.verify(...args),
     exportSolidityCallData: (...args) => this.get().groth16.exportSolidityCallData(...args),
+  };
+
+  readonly whir: Whir = {
+    prove: (...args) => this.get().whir.prove(...args),
+    verify: (...args) => this.get().whir.verify(...args),
   };
 
   private get(): Client {

@@ -17,6 +17,8 @@ export interface ErrorParts {
   retryDelayMs?: number;
   /** True if the same call may work later. */
   retryable: boolean;
+  /** For WRONG_INSTANCE: the process that holds the job, if the service told. */
+  address?: string;
   cause?: unknown;
 }
 
@@ -26,6 +28,7 @@ export class ProofmillError extends Error {
   readonly reason: string;
   readonly retryDelayMs: number | undefined;
   readonly retryable: boolean;
+  readonly address: string | undefined;
 
   constructor(message: string, parts: ErrorParts) {
     super(message, parts.cause === undefined ? undefined : { cause: parts.cause });
@@ -34,6 +37,7 @@ export class ProofmillError extends Error {
     this.reason = parts.reason;
     this.retryDelayMs = parts.retryDelayMs;
     this.retryable = parts.retryable;
+    this.address = parts.address;
   }
 }
 
@@ -129,6 +133,16 @@ export function fromRejection(error: unknown): ProofmillError {
   const delayMs = Math.max(...delays);
   const code = info === undefined && isConnectionFailure(error) ? Code.Unavailable : error.code;
   const out = makeError(code, error.rawMessage, info?.reason ?? "", delayMs < 0 ? undefined : delayMs, error);
-  if (pushback !== "never" || !out.retryable) return out;
-  return new (out.constructor as ErrorClass)(out.message, { code: out.code, reason: out.reason, retryable: false, cause: error });
+  const address = out.reason === "WRONG_INSTANCE" ? info?.metadata["address"] : undefined;
+  const mayRetry = pushback !== "never" || !out.retryable;
+  if (mayRetry && address === undefined) return out;
+  const { message, reason, retryDelayMs } = out;
+  return new (out.constructor as ErrorClass)(message, {
+    code: out.code,
+    reason,
+    ...(retryDelayMs === undefined || !mayRetry ? {} : { retryDelayMs }),
+    retryable: out.retryable && mayRetry,
+    ...(address === undefined ? {} : { address }),
+    cause: error,
+  });
 }

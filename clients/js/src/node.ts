@@ -2,6 +2,8 @@
 
 import { readFile } from "node:fs/promises";
 import type { SecureClientSessionOptions } from "node:http2";
+import { isIP } from "node:net";
+import type { Transport } from "@connectrpc/connect";
 import { createGrpcTransport, Http2SessionManager } from "@connectrpc/connect-node";
 import { addHeaders, Client, type CommonOptions } from "./client.js";
 import { DefaultClient } from "./default_client.js";
@@ -59,25 +61,42 @@ function toSessionOptions(tls: TlsOptions): SecureClientSessionOptions {
   };
 }
 
-/** Makes a client; it connects when it is used. Throws a TypeError for options that cannot be used. */
-export function connect(options: ClientOptions = {}): Client {
-  const baseUrl = toBaseUrl(options.target ?? process.env["PROOFMILL_TARGET"] ?? DEFAULT_TARGET, options.tls);
+// A connection to `baseUrl`, made when it is used.
+function open(baseUrl: string, options: ClientOptions, tls: TlsOptions): { transport: Transport; session: Http2SessionManager } {
   const apiKey = options.apiKey ?? process.env["PROOFMILL_API_KEY"];
+  const interceptors = [addHeaders(baseUrl, options.headers, apiKey)];
   const keepalive = { pingIntervalMs: KEEPALIVE_MS, pingTimeoutMs: KEEPALIVE_TIMEOUT_MS };
-  const sessionManager = new Http2SessionManager(baseUrl, keepalive, toSessionOptions(options.tls ?? {}));
+  const session = new Http2SessionManager(baseUrl, keepalive, toSessionOptions(tls));
   const transport = createGrpcTransport({
     baseUrl,
-    sessionManager,
-    interceptors: [addHeaders(baseUrl, options.headers, apiKey)],
+    sessionManager: session,
+    interceptors,
     acceptCompression: [],
     readMaxBytes: RECEIVE_BYTES_MAX,
   });
+  return { transport, session };
+}
+
+/** Makes a client; it connects when it is used. Throws a TypeError for options that cannot be used. */
+export function connect(options: ClientOptions = {}): Client {
+  const baseUrl = toBaseUrl(options.target ?? process.env["PROOFMILL_TARGET"] ?? DEFAULT_TARGET, options.tls);
+  const { protocol, hostname } = new URL(baseUrl);
+  const { transport, session } = open(baseUrl, options, options.tls ?? {});
+  const sessions = [session];
+  // It must show a certificate for the same name, so that whoever could make up an address gains nothing by it.
+  const reach = (address: string): Transport => {
+    const tls = isIP(hostname) === 0 ? { serverName: hostname, ...options.tls } : (options.tls ?? {});
+    const replica = open(toBaseUrl(`${protocol}//${address}`, options.tls), options, tls);
+    sessions.push(replica.session);
+    return replica.transport;
+  };
   return new Client(
     {
       transport,
       streamsUp: true,
       readFile: (name, signal) => readFile(name, signal === undefined ? {} : { signal }),
-      close: () => sessionManager.abort(),
+      reach,
+      close: () => sessions.forEach((each) => each.abort()),
     },
     options,
   );
@@ -91,3 +110,4 @@ export function configure(options: ClientOptions): void {
 }
 
 export const groth16 = standard.groth16;
+export const whir = standard.whir;

@@ -42,6 +42,21 @@ export class Operation {
     return this.signal === undefined ? { timeoutMs } : { timeoutMs, signal: this.signal };
   }
 
+  /** A signal that is aborted with the operation's, when its time is over, and by `release`, which must be called. */
+  linkedSignal(): { signal: AbortSignal; release: () => void } {
+    this.check();
+    const controller = new AbortController();
+    const abort = () => controller.abort();
+    const timer = this.deadline === Infinity ? undefined : setTimeout(abort, Math.min(this.remainingMs(), TIMER_MAX_MS));
+    this.signal?.addEventListener("abort", abort, { once: true });
+    const release = () => {
+      clearTimeout(timer);
+      this.signal?.removeEventListener("abort", abort);
+      abort();
+    };
+    return { signal: controller.signal, release };
+  }
+
   /** What a call of this operation was rejected with; throws the signal's reason if that is why. */
   failure(reason: unknown): ProofmillError {
     this.signal?.throwIfAborted();

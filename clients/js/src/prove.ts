@@ -17,6 +17,7 @@ import {
 } from "./gen/proofmill/v1/prover_pb.js";
 import type { Upload, UploadService } from "./gen/proofmill/v1/uploads_pb.js";
 import type { Operation } from "./operation.js";
+import type { ProofInput } from "./proof_input.js";
 import { fromItemError } from "./proof_messages.js";
 import { Retrier, type RetryPolicy } from "./retry.js";
 import type { Phase, Progress, Transfer } from "./types.js";
@@ -41,6 +42,7 @@ const CLEANUP_TIMEOUT_MS = 5000;
 export class ProveCall {
   private readonly retrier: Retrier;
   private readonly progress: Progress;
+  private readonly bytes: Uint8Array;
   private upload = ""; // its name, once there is one
   private job = "";
   private pieceBytes: number;
@@ -55,19 +57,31 @@ export class ProveCall {
     private readonly limits: ProveLimits,
     private readonly operation: Operation,
     private readonly spec: MessageInitShape<typeof ProofSpecSchema>,
-    private readonly wtns: Uint8Array,
+    private readonly input: ProofInput,
     private readonly onProgress: ((progress: Progress) => void) | undefined,
+    /** What a job may take, in milliseconds, if not what is left of the operation; undefined is the most that the service allows. */
+    private readonly jobTimeout?: { ms: number | undefined },
   ) {
+    this.bytes = input.bytes;
     this.retrier = new Retrier(retry, operation);
     this.pieceBytes = limits.pieceBytes;
-    this.progress = { phase: "connecting", sentBytes: 0, sizeBytes: wtns.length, jobsAhead: 0, stage: "" };
+    this.progress = { phase: "connecting", sentBytes: 0, sizeBytes: this.bytes.length, jobsAhead: 0, stage: "" };
   }
 
   /** Proves by this transfer, which is not "auto". When it fails, what the service holds of the proof is given up. */
-  async run(transfer: Exclude<Transfer, "auto">): Promise<ProofResultMessage | undefined> {
+  run(transfer: Exclude<Transfer, "auto">): Promise<ProofResultMessage | undefined> {
+    return this.persist(() => this.attempt(transfer));
+  }
+
+  /** Makes a job of it, and leaves it to itself. */
+  startJob(): Promise<Job> {
+    return this.persist(() => this.createJob());
+  }
+
+  private async persist<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await this.retrier.run(
-        () => this.attemptWithRestarts(transfer),
+        () => this.attemptWithRestarts(attempt),
         (error, delayMs) => this.reportWait(error, delayMs),
       );
     } catch (error) {
@@ -76,11 +90,11 @@ export class ProveCall {
     }
   }
 
-  private async attemptWithRestarts(transfer: Exclude<Transfer, "auto">): Promise<ProofResultMessage | undefined> {
+  private async attemptWithRestarts<T>(attempt: () => Promise<T>): Promise<T> {
     for (;;) {
       try {
         this.report("connecting");
-        return await this.attempt(transfer);
+        return await attempt();
       } catch (reason) {
         const error = this.operation.failure(reason);
         if (!this.restartHelps(error)) throw error;
@@ -91,7 +105,7 @@ export class ProveCall {
   private attempt(transfer: Exclude<Transfer, "auto">): Promise<ProofResultMessage | undefined> {
     if (transfer === "stream") return this.attemptStream();
     if (transfer === "job" && this.jobsReachable) return this.attemptJob();
-    return this.attemptUnary(transfer === "upload" && this.wtns.length > this.limits.unaryBytesMax);
+    return this.attemptUnary(transfer === "upload" && this.bytes.length > this.limits.unaryBytesMax);
   }
 
   // Forgets what the service does not know any more, and says whether another attempt can do without.
@@ -114,13 +128,13 @@ export class ProveCall {
   }
 
   private requestOfBytes(): MessageInitShape<typeof ProveRequestSchema> {
-    return { spec: this.spec, input: { case: "groth16", value: { witness: { case: "wtns", value: this.wtns } } } };
+    return { spec: this.spec, input: this.input.inMessage() };
   }
 
   private async requestOfUpload(): Promise<MessageInitShape<typeof ProveRequestSchema>> {
     await this.findUpload();
-    while (this.committedBytes < this.wtns.length) await this.sendPiece();
-    return { spec: this.spec, input: { case: "groth16", value: { witness: { case: "upload", value: this.upload } } } };
+    while (this.committedBytes < this.bytes.length) await this.sendPiece();
+    return { spec: this.spec, input: this.input.inUpload(this.upload) };
   }
 
   private async findUpload(): Promise<void> {
@@ -129,12 +143,12 @@ export class ProveCall {
       this.takeUpload((await this.services.uploads.getUpload({ name: this.upload }, options)).upload);
       return;
     }
-    const request = { circuit: this.spec.circuit ?? "", sizeBytes: BigInt(this.wtns.length), sha256: this.sha256() };
+    const request = { circuit: this.spec.circuit ?? "", sizeBytes: BigInt(this.bytes.length), sha256: this.sha256() };
     this.takeUpload((await this.services.uploads.createUpload(request, options)).upload);
   }
 
   private async sendPiece(): Promise<void> {
-    const data = this.wtns.subarray(this.committedBytes, this.committedBytes + this.pieceBytes);
+    const data = this.bytes.subarray(this.committedBytes, this.committedBytes + this.pieceBytes);
     const request = { name: this.upload, offsetBytes: BigInt(this.committedBytes), data, crc32c: crc32c(data) };
     const before = this.committedBytes;
     this.takeUpload((await this.services.uploads.writeUpload(request, this.operation.callOptions())).upload);
@@ -152,14 +166,14 @@ export class ProveCall {
   }
 
   private noteCommitted(bytes: bigint): void {
-    const committed = Math.min(Number(bytes), this.wtns.length);
+    const committed = Math.min(Number(bytes), this.bytes.length);
     if (committed > this.committedBytes) this.retrier.noteProgress();
     this.committedBytes = committed;
     this.progress.sentBytes = committed;
   }
 
   private sha256(): Uint8Array {
-    this.digest ??= sha256(this.wtns);
+    this.digest ??= sha256(this.bytes);
     return this.digest;
   }
 
@@ -199,13 +213,20 @@ export class ProveCall {
   private async *streamRequests(
     admission: Promise<Admitted | undefined>,
   ): AsyncGenerator<MessageInitShape<typeof ProveStreamRequestSchema>> {
-    const header = { spec: this.spec, sizeBytes: BigInt(this.wtns.length), sha256: this.sha256(), upload: this.upload };
+    const { whirClaims } = this.input;
+    const header = {
+      spec: this.spec,
+      sizeBytes: BigInt(this.bytes.length),
+      sha256: this.sha256(),
+      upload: this.upload,
+      whirClaims,
+    };
     yield { message: { case: "header", value: header } };
     const admitted = await admission;
     if (admitted === undefined) return;
     const chunkBytes = Math.min(Math.max(Number(admitted.chunkBytesMax), 1), CHUNK_BYTES_MAX);
-    for (let offset = this.committedBytes; offset < this.wtns.length; offset += chunkBytes) {
-      const data = this.wtns.subarray(offset, offset + chunkBytes);
+    for (let offset = this.committedBytes; offset < this.bytes.length; offset += chunkBytes) {
+      const data = this.bytes.subarray(offset, offset + chunkBytes);
       yield { message: { case: "chunk", value: { offsetBytes: BigInt(offset), data } } };
       this.progress.sentBytes = offset + data.length;
       this.report("sending");
@@ -221,22 +242,28 @@ export class ProveCall {
       // The process that holds the job is going, or the gateway leads elsewhere. The same request id finds the job again if
       // it is still there, and makes it anew if not; a witness that fits into one message needs no job.
       if (error.reason === "WRONG_INSTANCE" || error.reason === "DRAINING") this.job = "";
-      if (error.reason === "WRONG_INSTANCE" && this.wtns.length <= this.limits.unaryBytesMax) this.jobsReachable = false;
+      if (error.reason === "WRONG_INSTANCE" && this.bytes.length <= this.limits.unaryBytesMax) this.jobsReachable = false;
       throw error;
     }
   }
 
-  private async createJob(): Promise<void> {
-    const request = this.wtns.length > this.limits.unaryBytesMax ? await this.requestOfUpload() : this.requestOfBytes();
+  private async createJob(): Promise<Job> {
+    const request = this.bytes.length > this.limits.unaryBytesMax ? await this.requestOfUpload() : this.requestOfBytes();
     this.report("sending");
     const options = this.operation.callOptions();
-    const ms = Math.max(1, Math.ceil(this.operation.remainingMs()));
-    const timeout = { seconds: BigInt(Math.floor(ms / 1000)), nanos: (ms % 1000) * 1_000_000 };
-    const { job } = await this.services.jobs.createJob({ request, timeout }, options);
+    const { job } = await this.services.jobs.createJob({ request, ...this.timeoutOfJob() }, options);
     if (job === undefined) throw makeError(Code.Internal, "expected a job in the answer of the service, got none", "");
     this.job = job.name;
-    this.progress.sentBytes = this.wtns.length;
+    this.progress.sentBytes = this.bytes.length;
     this.report("sending");
+    return job;
+  }
+
+  private timeoutOfJob(): { timeout?: { seconds: bigint; nanos: number } } {
+    const given = this.jobTimeout === undefined ? this.operation.remainingMs() : this.jobTimeout.ms;
+    if (given === undefined) return {};
+    const ms = Math.max(1, Math.ceil(given));
+    return { timeout: { seconds: BigInt(Math.floor(ms / 1000)), nanos: (ms % 1000) * 1_000_000 } };
   }
 
   // Reads the stream to its end: to leave it earlier would leave its timer behind.

@@ -81,10 +81,8 @@ export interface StageTime {
   durationMs: number;
 }
 
-/** A proof with what belongs to it. */
-export interface ProofResult {
-  proof: Groth16Proof;
-  publicSignals: PublicSignals;
+/** How a proof came about. */
+export interface ProofFacts {
   circuit: string;
   circuitVersion: string;
   requestId: string;
@@ -94,3 +92,38 @@ export interface ProofResult {
   stages: StageTime[];
   queueWaitMs: number;
 }
+
+/** A proof of Groth16 with what belongs to it. */
+export interface ProofResult extends ProofFacts {
+  proof: Groth16Proof;
+  publicSignals: PublicSignals;
+}
+
+/**
+ * An element of the extension field of WHIR: its 5 (or 4) coefficients, that of X^0 first, each from 0 to 2013265920. The files
+ * of `proofmill whir prove` have the same form.
+ */
+export type WhirElement = readonly number[];
+
+/** "The value of the polynomial at this point is this." */
+export interface WhirClaim {
+  /** An element for each variable; variable 0 is the most significant bit of the index of a value. */
+  point: readonly WhirElement[];
+  /** Left out, the service computes it. */
+  value?: WhirElement | undefined;
+}
+
+/** The values of a polynomial on the hypercube: numbers from 0 to 2013265920, or a file of them, 4 bytes each, little-endian. */
+export type Evaluations = Uint32Array | readonly number[] | FileSource;
+
+/** A proof of WHIR. It is NOT hiding: it reveals values of the polynomial. */
+export interface WhirProof {
+  /** 32 bytes. */
+  commitment: Uint8Array;
+  /** What it shows, in the order of the request, each with its value. */
+  claims: Array<{ point: number[][]; value: number[] }>;
+  proof: Uint8Array;
+}
+
+/** A proof of WHIR with what belongs to it. */
+export interface WhirProofResult extends ProofFacts, WhirProof {}

@@ -44,3 +44,4 @@ export function configure(options: ClientOptions): void {
 }
 
 export const groth16 = standard.groth16;
+export const whir = standard.whir;

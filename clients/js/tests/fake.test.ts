@@ -343,6 +343,26 @@ describe("a job from a browser", () => {
     assert.deepEqual(fake.calls, ["prove"]);
   });
 
+  test("that stands alone is watched over a lost connection, and not made twice", async () => {
+    fake.script("jobRuns", () => fake.cut());
+    const { jobs } = await overWeb();
+    const { name } = await jobs.create({ circuit: "fake", wtns: WITNESS });
+    const states: string[] = [];
+    for await (const { state } of jobs.watch(name)) states.push(state);
+
+    // What was on its way when the connection broke may be lost.
+    assert.deepEqual(states.slice(-3), ["queued", "running", "succeeded"]);
+    assert.deepEqual([fake.count("createJob"), fake.count("watchJob")], [1, 2]);
+  });
+
+  test("that stands alone is waited for as long as the caller says", async () => {
+    fake.script("jobRuns", hang);
+    const { jobs } = await overWeb();
+    const { name } = await jobs.create({ circuit: "fake", wtns: WITNESS });
+
+    await assert.rejects(jobs.result(name, { timeoutMs: 300 }), DeadlineError);
+  });
+
   test("a gateway that cannot be reached is unavailable", async () => {
     const target = await fake.start("http1");
     await fake.stop();

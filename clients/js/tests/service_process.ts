@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -39,6 +39,31 @@ function compileProduct(folder: string): Case {
   return { circuit: "product", key, witness: "", wasm, input: { factors: ["2", "3", "5", "1000000007"] } };
 }
 
+/** A circuit of WHIR, "poly", that any machine proves in no time. */
+export const WHIR_PARAMETERS = {
+  num_variables: 10,
+  folding: { constant: 2 },
+  security_level: 30,
+  max_pow_bits: 6,
+  num_claims: 2,
+};
+
+/** Whether the program itself, without a service, finds that a proof shows these claims. */
+export function programAccepts(claims: unknown, proof: Uint8Array): boolean {
+  const folder = mkdtempSync(join(tmpdir(), "proofmill-js-"));
+  const [statement, file] = [join(folder, "statement.json"), join(folder, "proof.bin")];
+  writeFileSync(statement, JSON.stringify({ parameters: WHIR_PARAMETERS, claims }));
+  writeFileSync(file, proof);
+  try {
+    return execFileSync(PROGRAM, ["whir", "verify", statement, file], { encoding: "utf8" }) === "OK\n";
+  } catch (error) {
+    if ((error as { status?: number }).status !== 1) throw error;
+    return false;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 function bundledCase(): Case {
   const folder = join(PROJECT, "deploy/examples/circuits/epoch-key-lite");
   return { circuit: "epoch-key-lite", key: join(folder, "circuit.zkey"), witness: join(folder, "canary.wtns") };
@@ -67,6 +92,7 @@ export async function startService(flags: (folder: string) => string[] = () => [
     mkdirSync(join(folder, "circuits", circuit), { recursive: true });
     cpSync(key, join(folder, "circuits", circuit, "circuit.zkey"));
   }
+  writeFileSync(join(folder, "circuits", "poly.whir.json"), JSON.stringify(WHIR_PARAMETERS));
   const ports = join(folder, "ports");
   const listeners = ["listen", "admin_listen", "metrics_listen"].flatMap((name) => [`--${name}`, "127.0.0.1:0"]);
   const args = [

@@ -102,7 +102,8 @@ element("form").addEventListener("submit", async (event) => {
 
 client.circuits().then(
   (circuits) => {
-    const options = circuits.filter(({ state }) => state === "ready").map(({ id }) => new Option(id, id));
+    const provable = circuits.filter(({ state, proofSystem }) => state === "ready" && proofSystem === "groth16");
+    const options = provable.map(({ id }) => new Option(id, id));
     element<HTMLSelectElement>("circuit").append(...options);
   },
   (error) => showError(error),
