@@ -30,3 +30,4 @@ run_tests() {
 check "python: install" install_client
 run_tests client_test
 run_tests service_test
+run_tests jobs_test

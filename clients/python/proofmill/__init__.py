@@ -5,10 +5,11 @@
         assert client.verify("my-circuit", result.public_signals, result.proof)
 """
 
-from proofmill.client import Circuit, Client, ProofResult, RetryPolicy
+from proofmill.client import Client, RetryPolicy
 from proofmill.errors import (AuthenticationError, BusyError, CircuitError, DeadlineError, ProofmillError, RequestError, ServiceError,
                               UnavailableError, WitnessError)
 from proofmill.prove import Progress
+from proofmill.results import Circuit, Job, ProofResult, WhirResult
 
-__all__ = ["AuthenticationError", "BusyError", "Circuit", "CircuitError", "Client", "DeadlineError", "ProofResult", "ProofmillError",
-           "Progress", "RequestError", "RetryPolicy", "ServiceError", "UnavailableError", "WitnessError"]
+__all__ = ["AuthenticationError", "BusyError", "Circuit", "CircuitError", "Client", "DeadlineError", "Job", "ProofResult",
+           "ProofmillError", "Progress", "RequestError", "RetryPolicy", "ServiceError", "UnavailableError", "WhirResult", "WitnessError"]

@@ -1,19 +1,20 @@
-"""A client of the service: proofs, checks of proofs and circuits."""
+"""A client of the service: proofs, checks of proofs, circuits and jobs."""
 
-import dataclasses
 import ipaddress
 import json
 import os
 import pathlib
 import secrets
-from typing import Optional
 
 import grpc
 
-from proofmill.errors import ProofmillError, RequestError, make_error
+from proofmill.errors import ProofmillError, RequestError
+from proofmill.inputs import Groth16Input, WhirInput, claim_message
+from proofmill.jobs import Jobs
 from proofmill.prove import ProveCall
+from proofmill.results import to_circuit, to_result, to_whir_result
 from proofmill.retry import Deadline, Retrier, RetryPolicy
-from proofmill.v1 import (circuits_pb2, circuits_pb2_grpc, common_pb2, prover_pb2, prover_pb2_grpc, uploads_pb2_grpc)
+from proofmill.v1 import circuits_pb2, circuits_pb2_grpc, common_pb2, prover_pb2, prover_pb2_grpc, uploads_pb2_grpc
 
 DEFAULT_TARGET = "127.0.0.1:50051"  # of `proofmill serve`
 PROVE_TIMEOUT = 60.0
@@ -30,33 +31,6 @@ CHANNEL_OPTIONS = [
     ("grpc.max_reconnect_backoff_ms", 5_000),
 ]
 PRIORITIES = {"low": common_pb2.PRIORITY_LOW, "normal": common_pb2.PRIORITY_NORMAL, "high": common_pb2.PRIORITY_HIGH}
-
-
-@dataclasses.dataclass(frozen=True)
-class ProofResult:
-    """A proof with what belongs to it. `proof` and `public_signals` are proof.json and public.json of snarkjs."""
-
-    proof: dict
-    public_signals: list
-    circuit: str
-    circuit_version: str
-    request_id: str
-    device: str  # such as "cpu" or "cuda:0"
-    stages: dict  # seconds by step; steps may overlap
-    queue_wait: float  # in seconds
-
-
-@dataclasses.dataclass(frozen=True)
-class Circuit:
-    """A circuit that the service holds."""
-
-    id: str
-    version: str
-    state: str  # "loading", "ready", "failed" or "unloading"
-    failure: str
-    warnings: list
-    witness_bytes: int
-    verification_key: Optional[dict]  # verification_key.json of snarkjs; from Client.circuit() only
 
 
 class Client:
@@ -78,7 +52,15 @@ class Client:
         self._unary_bytes_max = unary_bytes_max
         secure = tls or bool(ca_file or cert_file or key_file)
         self._metadata = _authorization(api_key or os.environ.get("PROOFMILL_API_KEY"), self._target, secure)
+
+        def reach(address):
+            """Another process must show a certificate for the same name: whoever could make up an address gains nothing by it."""
+            _authorization("-" if self._metadata else "", address, secure)
+            name = tls_server_name or (_host(self._target) if secure else None)
+            return _make_channel(address, secure, ca_file, cert_file, key_file, name)
+
         self._channel = _make_channel(self._target, secure, ca_file, cert_file, key_file, tls_server_name)
+        self.jobs = Jobs(self._channel, self._metadata, retry, self._start_job, reach)
         self._prover = prover_pb2_grpc.ProverServiceStub(self._channel)
         self._uploads = uploads_pb2_grpc.UploadServiceStub(self._channel)
         self._circuits = circuits_pb2_grpc.CircuitServiceStub(self._channel)
@@ -90,6 +72,7 @@ class Client:
         self.close()
 
     def close(self):
+        self.jobs.close()
         self._channel.close()
 
     def prove(self, circuit, wtns, *, timeout=PROVE_TIMEOUT, on_progress=None, priority="normal", circuit_version="", request_id=None):
@@ -99,23 +82,27 @@ class Client:
         whom progress is wanted, go by a stream, which goes on where it stopped after a lost connection.
         """
         deadline = Deadline(timeout)
-        data = wtns if isinstance(wtns, (bytes, bytearray, memoryview)) else pathlib.Path(wtns).read_bytes()
-        if priority not in PRIORITIES:
-            raise ValueError(f"priority: expected low, normal or high, got {priority}")
-        spec = prover_pb2.ProofSpec(circuit=circuit, circuit_version=circuit_version, priority=PRIORITIES[priority],
-                                    request_id=request_id or secrets.token_hex(16), include_snarkjs_json=True)
+        spec = _spec(circuit, circuit_version, priority, request_id, include_snarkjs_json=True)
+        return to_result(self._prove(spec, Groth16Input(wtns), deadline, on_progress))
 
-        def call():
-            return ProveCall(self._prover, self._uploads, self._metadata, self._retry, deadline, spec, data, on_progress)
+    def prove_whir(self, circuit, evaluations, claims, *, timeout=PROVE_TIMEOUT, on_progress=None, priority="normal",
+                   circuit_version="", request_id=None):
+        """Commits to a polynomial and proves its values at the points of `claims`, as many as the circuit's parameters say.
 
-        if len(data) > self._unary_bytes_max or on_progress is not None:
-            return _to_result(call().stream())
-        try:
-            return _to_result(call().unary())
-        except ProofmillError as error:
-            if not _needs_stream(error):
-                raise
-        return _to_result(call().stream())
+        `evaluations` are its 2^num_variables values below 2013265921: an array of 4-byte words, any list of integers, their bytes
+        (little-endian), or a file of these. A claim is `{"point": [element, ...]}`, an element being a list of 5 (or 4) coefficients;
+        a "value" may be given. The proof is NOT hiding: it reveals values of the polynomial. The rest is as for prove().
+        """
+        deadline = Deadline(timeout)
+        spec = _spec(circuit, circuit_version, priority, request_id)
+        polynomial = WhirInput(evaluations, claims)
+        return to_whir_result(self._prove(spec, polynomial, deadline, on_progress), polynomial.claims)
+
+    def verify_whir(self, circuit, result, *, timeout=SHORT_TIMEOUT):
+        """Whether a WhirResult holds, its claims for its commitment, by the service."""
+        statement = prover_pb2.WhirStatement(proof=result.proof, commitment=result.commitment,
+                                             claims=[claim_message(claim, f"claims[{i}]") for i, claim in enumerate(result.claims)])
+        return self._call(self._prover.Verify, prover_pb2.VerifyRequest(circuit=circuit, whir=statement), Deadline(timeout)).valid
 
     def verify(self, circuit, public_signals, proof, *, timeout=SHORT_TIMEOUT):
         """Whether a proof holds, by the service. What is not a proof by its numbers is not valid either."""
@@ -130,7 +117,7 @@ class Client:
 
     def circuit(self, id, *, timeout=SHORT_TIMEOUT):
         """One circuit with its verification key."""
-        return _to_circuit(self._call(self._circuits.GetCircuit, circuits_pb2.GetCircuitRequest(id=id), Deadline(timeout)).circuit)
+        return to_circuit(self._call(self._circuits.GetCircuit, circuits_pb2.GetCircuitRequest(id=id), Deadline(timeout)).circuit)
 
     def circuits(self, *, timeout=SHORT_TIMEOUT):
         """All circuits, without their verification keys."""
@@ -139,19 +126,50 @@ class Client:
         circuits = []
         while True:
             page = self._call(self._circuits.ListCircuits, request, deadline)
-            circuits.extend(_to_circuit(circuit) for circuit in page.circuits)
+            circuits.extend(to_circuit(circuit) for circuit in page.circuits)
             if not page.next_page_token:
                 return circuits
             request.page_token = page.next_page_token
+
+    def _prove(self, spec, proof_input, deadline, on_progress):
+        def call():
+            return ProveCall(self._prover, self._uploads, self._metadata, self._retry, deadline, spec, proof_input, on_progress)
+
+        if len(proof_input.data) > self._unary_bytes_max or on_progress is not None:
+            return call().stream()
+        try:
+            return call().unary()
+        except ProofmillError as error:
+            if not _needs_stream(error):
+                raise
+        return call().stream()
+
+    def _start_job(self, jobs, circuit, wtns, evaluations, claims, deadline, job_timeout, on_progress, priority, circuit_version,
+                   request_id):
+        proof_input = WhirInput(evaluations, claims) if wtns is None else Groth16Input(wtns)
+        spec = _spec(circuit, circuit_version, priority, request_id, include_snarkjs_json=wtns is not None)
+        call = ProveCall(self._prover, self._uploads, self._metadata, self._retry, deadline, spec, proof_input, on_progress)
+        return call.job(jobs, self._unary_bytes_max, job_timeout)
 
     def _call(self, method, request, deadline):
         return Retrier(self._retry, deadline).run(lambda: method(request, timeout=deadline.timeout(), metadata=self._metadata))
 
 
+def _spec(circuit, circuit_version, priority, request_id, include_snarkjs_json=False):
+    if priority not in PRIORITIES:
+        raise ValueError(f"priority: expected low, normal or high, got {priority}")
+    return prover_pb2.ProofSpec(circuit=circuit, circuit_version=circuit_version, priority=PRIORITIES[priority],
+                                request_id=request_id or secrets.token_hex(16), include_snarkjs_json=include_snarkjs_json)
+
+
+def _host(target):
+    return target.removeprefix("dns:///").rpartition(":")[0].strip("[]")
+
+
 def _is_loopback(target):
     if target.startswith("unix:"):
         return True
-    host = target.removeprefix("dns:///").rpartition(":")[0].strip("[]")
+    host = _host(target)
     try:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -183,31 +201,3 @@ def _make_channel(target, secure, ca_file, cert_file, key_file, tls_server_name)
 def _needs_stream(error):
     """The service's message limit is below this witness's size; a stream has no such limit."""
     return error.code is grpc.StatusCode.RESOURCE_EXHAUSTED and error.retry_delay is None and error.reason in ("", "MESSAGE_TOO_LARGE")
-
-
-def _to_result(message):
-    if not message.snarkjs_proof_json or not message.snarkjs_public_json:
-        raise make_error("expected a Groth16 proof in the answer of the service, got none", grpc.StatusCode.INTERNAL)
-    return ProofResult(
-        proof=json.loads(message.snarkjs_proof_json),
-        public_signals=json.loads(message.snarkjs_public_json),
-        circuit=message.circuit,
-        circuit_version=message.circuit_version,
-        request_id=message.request_id,
-        device=message.device,
-        stages={stage.stage: stage.duration_seconds for stage in message.stages},
-        queue_wait=message.queue_wait.seconds + message.queue_wait.nanos / 1e9,
-    )
-
-
-def _to_circuit(message):
-    state = circuits_pb2.Circuit.State.Name(message.state) if message.state in circuits_pb2.Circuit.State.values() else "STATE_UNKNOWN"
-    return Circuit(
-        id=message.id,
-        version=message.version,
-        state=state.removeprefix("STATE_").lower(),
-        failure=message.failure,
-        warnings=list(message.warnings),
-        witness_bytes=message.limits.witness_bytes,
-        verification_key=json.loads(message.verification_key_json) if message.verification_key_json else None,
-    )

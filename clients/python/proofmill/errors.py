@@ -37,14 +37,16 @@ class ProofmillError(Exception):
     reason       such as "QUEUE_FULL"; "" if the error did not come from the service itself
     retry_delay  how long the service wants to be left alone, in seconds; None if it did not say
     retryable    whether the same call may work later
+    address      for WRONG_INSTANCE: the process that holds the job; "" if the service did not say
     """
 
-    def __init__(self, message, code, reason="", retry_delay=None, retryable=None):
+    def __init__(self, message, code, reason="", retry_delay=None, retryable=None, address=""):
         super().__init__(message)
         self.message = message
         self.code = code
         self.reason = reason
         self.retry_delay = retry_delay
+        self.address = address
         self.retryable = (code is grpc.StatusCode.UNAVAILABLE or retry_delay is not None) if retryable is None else retryable
 
     def __str__(self):
@@ -98,7 +100,7 @@ _CLASS_OF_CODE = {
 }
 
 
-def make_error(message, code, reason="", retry_delay=None, retryable=None):
+def make_error(message, code, reason="", retry_delay=None, retryable=None, address=""):
     """An error of the class that its reason, else its code, calls for."""
     # This package cancels no call that it goes on with, so a cancellation that the service does not explain is a server that
     # was shutting down.
@@ -112,7 +114,7 @@ def make_error(message, code, reason="", retry_delay=None, retryable=None):
         kind = RequestError
     else:
         kind = _CLASS_OF_CODE.get(code, ServiceError)
-    return kind(message, code, reason, retry_delay, retryable)
+    return kind(message, code, reason, retry_delay, retryable, address)
 
 
 def _unpack(details, kind):
@@ -129,12 +131,13 @@ def from_rpc(error):
         status.ParseFromString(trailers.get(DETAILS_TRAILER, b""))
     except Exception:  # what a proxy garbled says nothing; protobuf's class for this differs between its implementations
         status = Status()
-    reason = next((info.reason for info in _unpack(status.details, ErrorInfo) if info.domain == DOMAIN), "")
+    info = next((info for info in _unpack(status.details, ErrorInfo) if info.domain == DOMAIN), ErrorInfo())
+    reason, address = info.reason, info.metadata.get("address", "")
     delays = [retry.retry_delay.seconds + retry.retry_delay.nanos / 1e9 for retry in _unpack(status.details, RetryInfo)]
     # The trailer reaches clients behind proxies that drop the details; a negative or garbled value forbids another try.
     pushback = trailers.get(PUSHBACK_TRAILER)
     if pushback is not None and not pushback.isdecimal():
-        return make_error(error.details(), error.code(), reason, retryable=False)
+        return make_error(error.details(), error.code(), reason, retryable=False, address=address)
     if pushback is not None:
         delays.append(int(pushback) / 1000)
-    return make_error(error.details(), error.code(), reason, max(delays) if delays else None)
+    return make_error(error.details(), error.code(), reason, max(delays) if delays else None, address=address)

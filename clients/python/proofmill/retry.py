@@ -37,8 +37,10 @@ class Deadline:
         return self._end - time.monotonic()
 
     def timeout(self):
-        """What is left for the next call. DeadlineError if nothing is."""
+        """What is left for the next call; None if there is no end. DeadlineError if nothing is left."""
         remaining = self.remaining()
+        if remaining == float("inf"):
+            return None
         if remaining <= 0:
             raise make_error("the time for the operation is over", grpc.StatusCode.DEADLINE_EXCEEDED)
         return remaining

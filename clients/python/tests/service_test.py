@@ -17,10 +17,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 BUNDLED = ROOT / "deploy/examples/circuits"
 SEMAPHORE = ROOT.parent / "shared/cases/semaphore-20"
 READY_SECONDS_MAX = 60
+# A circuit of WHIR that any machine proves in no time.
+WHIR_PARAMETERS = {"num_variables": 10, "folding": {"constant": 2}, "security_level": 30, "max_pow_bits": 6, "num_claims": 2}
 
 
 class Service:
-    """A running service with the bundled circuit, and semaphore-20 where the cases of real applications are."""
+    """A running service with the bundled circuit, "poly" of WHIR, and semaphore-20 where the cases of real applications are."""
 
     def __init__(self, folder, *flags):
         self.circuits = {"epoch-key-lite": (BUNDLED / "epoch-key-lite/circuit.zkey", BUNDLED / "epoch-key-lite/canary.wtns")}
@@ -29,6 +31,7 @@ class Service:
         for name, (key, _) in self.circuits.items():
             (folder / "circuits" / name).mkdir(parents=True)
             (folder / "circuits" / name / "circuit.zkey").symlink_to(key)
+        (folder / "circuits/poly.whir.json").write_text(json.dumps(WHIR_PARAMETERS))
         self._ports = folder / "ports"
         listeners = [word for name in ("listen", "admin_listen", "metrics_listen") for word in (f"--{name}", "127.0.0.1:0")]
         with open(folder / "server.log", "wb") as log:
@@ -112,8 +115,9 @@ class ServiceTest(unittest.TestCase):
         states = {circuit.id: circuit.state for circuit in self.client.circuits()}
         expected = json.loads((BUNDLED / "epoch-key-lite/verification_key.json").read_text())
 
-        self.assertEqual(states, {circuit: "ready" for circuit in self.service.circuits})
+        self.assertEqual(states, {circuit: "ready" for circuit in [*self.service.circuits, "poly"]})
         self.assertEqual(self.client.circuit("epoch-key-lite").verification_key["IC"], expected["IC"])
+        self.assertEqual([self.client.circuit(circuit).system for circuit in ("epoch-key-lite", "poly")], ["groth16", "whir"])
 
     def test_the_example_proves_and_verifies(self):
         example = ROOT / "clients/python/examples/prove.py"
