@@ -5,6 +5,7 @@
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
 #include <tbb/task_arena.h>
+#include <tbb/task_group.h>
 
 #include <algorithm>
 #include <optional>
@@ -19,6 +20,14 @@ size_t HardwareThreads() { return std::max<size_t>(std::thread::hardware_concurr
 size_t CurrentThreads() { return static_cast<size_t>(std::max(tbb::this_task_arena::max_concurrency(), 1)); }
 
 namespace internal {
+namespace {
+
+// For a context of each loop's own: a loop inside a body runs to its end also when another body of the outer
+// loop has thrown. With a bound context, oneTBB ends it early and returns as if all had been done, and what
+// comes after it in the body works with what nobody has written.
+constexpr tbb::task_group_context::kind_type kOwnContext = tbb::task_group_context::isolated;
+
+}  // namespace
 
 void RunRange(size_t begin, size_t end, size_t grain, RangeBody body) {
   if (begin >= end) return;
@@ -32,17 +41,20 @@ void RunRange(size_t begin, size_t end, size_t grain, RangeBody body) {
   };
   // One task a chunk balances best; many small chunks are bundled so that tasks do not cost more than work.
   const tbb::blocked_range<size_t> range(0, chunks);
-  if (chunks <= 64 * CurrentThreads()) return tbb::parallel_for(range, run, tbb::simple_partitioner());
-  tbb::parallel_for(range, run, tbb::auto_partitioner());
+  tbb::task_group_context context(kOwnContext);
+  if (chunks <= 64 * CurrentThreads())
+    return tbb::parallel_for(range, run, tbb::simple_partitioner(), context);
+  tbb::parallel_for(range, run, tbb::auto_partitioner(), context);
 }
 
 void RunTasks(const Task* tasks, size_t n) {
+  tbb::task_group_context context(kOwnContext);
   tbb::parallel_for(
       tbb::blocked_range<size_t>(0, n),
       [&](const tbb::blocked_range<size_t>& range) {
         for (size_t i = range.begin(); i < range.end(); ++i) tasks[i].call(tasks[i].object);
       },
-      tbb::simple_partitioner());
+      tbb::simple_partitioner(), context);
 }
 
 struct ArenaState {

@@ -124,6 +124,37 @@ TEST(ParallelForTest, AnExceptionPassesThroughNestedCalls) {
       std::bad_alloc);
 }
 
+// What comes after the loop may rely on it, as long as the loop itself does not throw.
+TEST(ParallelInvokeTest, ALoopBesideAFunctionThatThrowsRunsToItsEnd) {
+  if (HardwareThreads() < 2) GTEST_SKIP() << "one hardware thread";
+  constexpr size_t kBodies = 2000;
+  std::atomic<size_t> arrived{0};
+  std::atomic<size_t> bodies{0};
+  size_t bodies_at_the_end = 0;
+  bool met = false;
+  ThreadArena arena(2);
+
+  EXPECT_THROW(arena.Execute([&] {
+    ParallelInvoke(
+        [&] {
+          met = Meet(arrived, 2);
+          throw std::bad_alloc();
+        },
+        [&] {
+          ParallelFor(0, kBodies, 1, [&](size_t begin, size_t) {
+            if (begin == 0) Meet(arrived, 2);
+            std::this_thread::sleep_for(std::chrono::microseconds(10));
+            ++bodies;
+          });
+          bodies_at_the_end = bodies;
+        });
+  }),
+               std::bad_alloc);
+
+  if (!met) GTEST_SKIP() << "no second thread came, on a busy machine";
+  EXPECT_EQ(bodies_at_the_end, kBodies);
+}
+
 TEST(ParallelInvokeTest, CallsEveryFunctionOnce) {
   int a = 0, b = 0, c = 0;
 
