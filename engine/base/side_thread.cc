@@ -1,6 +1,6 @@
 #include "engine/base/side_thread.h"
 
-#include <system_error>
+#include <exception>
 
 #include "engine/base/thread.h"
 
@@ -20,7 +20,7 @@ bool SideThread::Start(absl::FunctionRef<void()> work) {
   if (!thread_.joinable()) {
     try {
       thread_ = std::thread([this] { Loop(); });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // no thread or no memory for one
       return false;
     }
   }

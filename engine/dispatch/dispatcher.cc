@@ -24,8 +24,15 @@ absl::Status Draining() {
 }
 
 absl::Status OutOfMemory() {
-  return WithReason(absl::ResourceExhaustedError("there is no memory for another job"),
+  return WithReason(absl::ResourceExhaustedError("there is no memory for another job or its result"),
                     ErrorReason::kOutOfMemory);
+}
+
+// What a client is told of a proof that was made: at worst that there was no memory to tell it of the proof.
+absl::StatusOr<ProveResult> CopyOf(const absl::StatusOr<ProveResult>& result) try {
+  return result;
+} catch (const std::bad_alloc&) {
+  return OutOfMemory();
 }
 
 absl::Status NoDevice() {
@@ -220,16 +227,18 @@ void Dispatcher::ExpireTickets(const Job& job) {
   }
 }
 
-void Dispatcher::ReportProgress(const Job& job) {
+void Dispatcher::ReportProgress(const Job& job) try {
   const Progress progress = job.progress();
   for (const std::shared_ptr<Ticket>& ticket : job.tickets()) ticket->Report(progress);
+} catch (const std::bad_alloc&) {
+  // The next stage is news enough.
 }
 
 void Dispatcher::Complete(Job& job, const absl::StatusOr<ProveResult>& result) {
   job.DropWitness();
   // Before Finish(): whoever finds the job finished then finds its result.
   request_ids_.Complete(job, result);
-  for (const std::shared_ptr<Ticket>& ticket : job.Finish()) Answer(*ticket, result);
+  for (const std::shared_ptr<Ticket>& ticket : job.Finish()) Answer(*ticket, CopyOf(result));
 }
 
 void Dispatcher::Answer(Ticket& ticket, absl::StatusOr<ProveResult> result) {
@@ -251,7 +260,7 @@ void Dispatcher::Handle(AnswerBox::Work& work) {
   work = AnswerBox::Work();
 }
 
-void Dispatcher::ReportPlaces() {
+void Dispatcher::ReportPlaces() try {
   size_t jobs_ahead = 0;
   for (const JobPtr& job : queue_.InOrder()) {
     Progress progress = job->progress();
@@ -259,6 +268,8 @@ void Dispatcher::ReportPlaces() {
     if (progress.state != JobState::kQueued) continue;
     for (const std::shared_ptr<Ticket>& ticket : job->tickets()) ticket->Report(progress);
   }
+} catch (const std::bad_alloc&) {
+  // They come again with the next change.
 }
 
 }  // namespace proofmill::engine

@@ -1,17 +1,31 @@
 #include "engine/dispatch/ticket.h"
 
+#include <new>
 #include <utility>
 
 #include "engine/dispatch/dispatcher.h"
 #include "engine/dispatch/job.h"
 
 namespace proofmill::engine {
+namespace {
+
+void Tell(const ProgressCallback& callback, const Progress& progress) {
+  try {
+    callback(progress);
+  } catch (const std::bad_alloc&) {
+    // News of progress may be lost, the answer may not.
+  }
+}
+
+}  // namespace
 
 Ticket::Ticket(std::weak_ptr<Dispatcher> dispatcher, Clock::time_point deadline, Callbacks callbacks)
     : dispatcher_(std::move(dispatcher)),
       deadline_(deadline),
       wants_progress_(callbacks.progress != nullptr),
-      callbacks_(std::move(callbacks)) {}
+      done_(std::move(callbacks.done)),
+      progress_(wants_progress_ ? std::make_shared<const ProgressCallback>(std::move(callbacks.progress))
+                                : nullptr) {}
 
 void Ticket::Cancel() {
   const std::shared_ptr<Dispatcher> dispatcher = dispatcher_.lock();
@@ -86,7 +100,8 @@ void Ticket::Deliver() {
   while (true) {
     std::optional<Progress> progress;
     std::optional<absl::StatusOr<ProveResult>> result;
-    Callbacks callbacks;
+    ProveCallback done;
+    std::shared_ptr<const ProgressCallback> tell;
     std::shared_ptr<Job> job;
     {
       MutexLock lock(mu_);
@@ -97,16 +112,17 @@ void Ticket::Deliver() {
         return;
       }
       if (result.has_value()) {
-        callbacks = std::exchange(callbacks_, {});
+        done = std::exchange(done_, nullptr);
+        tell = std::move(progress_);
         job = std::move(job_);  // breaks the circle of job and ticket
       } else {
-        callbacks.progress = callbacks_.progress;
+        tell = progress_;
       }
     }
     if (result.has_value()) {
-      callbacks.done(*std::move(result));
+      done(*std::move(result));
     } else {
-      callbacks.progress(*progress);
+      Tell(*tell, *progress);
     }
   }
 }

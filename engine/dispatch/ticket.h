@@ -69,7 +69,8 @@ class Ticket : public std::enable_shared_from_this<Ticket> {
 
   mutable Mutex mu_;
   std::shared_ptr<Job> job_ ABSL_GUARDED_BY(mu_);
-  Callbacks callbacks_ ABSL_GUARDED_BY(mu_);
+  ProveCallback done_ ABSL_GUARDED_BY(mu_);
+  std::shared_ptr<const ProgressCallback> progress_ ABSL_GUARDED_BY(mu_);  // null if nobody wants any
   // What is still to be delivered, and whether a thread is at it.
   std::optional<Progress> pending_progress_ ABSL_GUARDED_BY(mu_);
   std::optional<absl::StatusOr<ProveResult>> pending_result_ ABSL_GUARDED_BY(mu_);

@@ -105,7 +105,7 @@ void Worker::RunJob(size_t index, const JobPtr& job) {
       MutexLock lock(mu_);
       faults_in_a_row_ = 0;
     }
-    dispatcher.proof_times().Learn(job->circuit().id, device_.device, run_time);
+    Learn(*job, run_time);
   }
   const std::optional<DeviceFault> fault = outcome.fault;
   const bool elsewhere = fault.has_value() && RunElsewhere(index, job);
@@ -117,6 +117,14 @@ void Worker::RunJob(size_t index, const JobPtr& job) {
   Report();
   if (!elsewhere) dispatcher.queue().Done(index);
   if (fault.has_value()) TakeBlame(*fault);
+}
+
+void Worker::Learn(const Job& job, Clock::duration run_time) {
+  try {
+    context_.dispatcher.proof_times().Learn(job.circuit().id, device_.device, run_time);
+  } catch (const std::bad_alloc&) {
+    // The next proof tells as much.
+  }
 }
 
 bool Worker::RunElsewhere(size_t index, const JobPtr& job) {
@@ -179,7 +187,7 @@ void Worker::TakeBlame(const DeviceFault& fault) {
 
 absl::StatusOr<ProveResult> Worker::MakeResult(const Job& job, RunOutcome outcome,
                                                std::vector<StageTime> stages,
-                                               std::chrono::nanoseconds queue_wait) const {
+                                               std::chrono::nanoseconds queue_wait) const try {
   if (!outcome.status.ok()) return std::move(outcome.status);
   return ProveResult{.output = std::move(outcome.output),
                      .circuit = job.circuit().id,
@@ -188,6 +196,8 @@ absl::StatusOr<ProveResult> Worker::MakeResult(const Job& job, RunOutcome outcom
                      .device = std::string(device_.device),
                      .queue_wait = queue_wait,
                      .finish_time = absl::Now()};
+} catch (const std::bad_alloc&) {
+  return OutOfMemory();
 }
 
 }  // namespace proofmill::engine

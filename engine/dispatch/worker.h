@@ -72,6 +72,7 @@ class Worker {
   RunOutcome RunGuarded(const Job& job, StageSink& stages);
   void Observe(const Job& job, const RunOutcome& outcome, Clock::duration run_time);
   void Report();
+  void Learn(const Job& job, Clock::duration run_time);
   // Puts a job that failed here back for another device, once.
   bool RunElsewhere(size_t index, const JobPtr& job);
   // Counts the fault, and takes the device out of service if it was the last straw.

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <vector>
+
+#include "kernels/cpu/large_memory_counts.h"
 
 namespace proofmill::kernels {
 namespace {
@@ -114,9 +117,7 @@ KeptBlocks& Kept() {
   return *kept;
 }
 
-}  // namespace
-
-void* AllocateLarge(size_t bytes, size_t alignment) {
+void* Allocate(size_t bytes, size_t alignment) {
   if (bytes > kBytesMax) throw std::bad_alloc();
   if (IsBlock(bytes)) {
     const size_t number = SizeNumber(bytes);
@@ -130,13 +131,37 @@ void* AllocateLarge(size_t bytes, size_t alignment) {
   return memory;
 }
 
+// Counts: they publish no data.
+std::atomic<uint64_t> calls{0};
+std::atomic<uint64_t> in_use{0};
+std::atomic<uint64_t> fail_at{UINT64_MAX};
+
+}  // namespace
+
+void* AllocateLarge(size_t bytes, size_t alignment) {
+  const uint64_t number = calls.fetch_add(1, std::memory_order_relaxed);
+  if (number == fail_at.load(std::memory_order_relaxed)) throw std::bad_alloc();
+  void* const memory = Allocate(bytes, alignment);
+  in_use.fetch_add(1, std::memory_order_relaxed);
+  return memory;
+}
+
 void FreeLarge(void* memory, size_t bytes) {
+  in_use.fetch_sub(1, std::memory_order_relaxed);
   if (!IsBlock(bytes)) return std::free(memory);
   const size_t number = SizeNumber(bytes);
   if (!Kept().Put(number, memory)) munmap(memory, SizeOf(number));
 }
 
 void KeepFreedMemory() { Kept().SetMax(kKeptOnWish); }
+
+LargeMemoryCounts CountLargeMemory() {
+  return {calls.load(std::memory_order_relaxed), in_use.load(std::memory_order_relaxed)};
+}
+
+void FailLargeAllocation(uint64_t n) {
+  fail_at.store(calls.load(std::memory_order_relaxed) + n, std::memory_order_relaxed);
+}
 
 static_assert(kBlockMin / kSizesPerDoubling >= kPage, "blocks are whole pages");
 
