@@ -188,8 +188,8 @@ class CircuitRegistry {
   Observer& observer_;
   const std::shared_ptr<CircuitWork> work_ = std::make_shared<CircuitWork>();
 
-  Mutex
-      alias_mu_;  // held for the whole of a change of aliases, the file included, and of Load() and Unload()
+  // Held for the whole of a change of aliases, the file included, and of Load() and Unload().
+  Mutex alias_mu_;
   mutable Mutex mu_;
   CondVar settled_;
   Entries circuits_ ABSL_GUARDED_BY(mu_);

@@ -151,7 +151,7 @@ TEST(ParallelInvokeTest, ALoopBesideAFunctionThatThrowsRunsToItsEnd) {
   }),
                std::bad_alloc);
 
-  if (!met) GTEST_SKIP() << "no second thread came, on a busy machine";
+  ASSERT_TRUE(met) << "no second thread came within ten seconds";
   EXPECT_EQ(bodies_at_the_end, kBodies);
 }
 
