@@ -1,5 +1,7 @@
-# The JavaScript client, against a service that misbehaves as it is told and against the real one, in Node and in Chromium.
+# The JavaScript client, against a service that misbehaves as it is told and against the real one, in Node and in Chromium; and the way
+# of docs/own-circuit.md from a circuit to a proof, with the circom and the snarkjs of the client's tests.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+. deploy/lib/server.sh
 
 CLIENT=clients/js
 LOG=${BUILD_ROOT}/js-tests.tap
@@ -36,3 +38,27 @@ check "js: build of tests and of the example page" npm run --prefix "${CLIENT}" 
 status=0
 (cd "${CLIENT}" && node --test --test-reporter=tap build/*.test.js) </dev/null >"${LOG}" 2>&1 || status=$?
 record_tests "${status}"
+
+OWN=${BUILD_ROOT}/own-circuit
+
+# own_circuit NAME: runs the blocks of that name, each line of which must succeed.
+own_circuit() {
+  local script
+  script=$(python3 tests/checks/readme_block.py docs/own-circuit.md "$1" | sed "s/127\.0\.0\.1:50051/${SERVER_DATA:-}/g")
+  (
+    cd "${OWN}"
+    export PATH=${PROJECT_ROOT}/${CLIENT}/node_modules/.bin:$(dirname "${PROOFMILL}"):${PATH}
+    bash -Eeuo pipefail -c 'npx() { "$@"; }'$'\n'"${script}"
+  ) </dev/null >"${OWN}/$1.log" 2>&1 || {
+    tail -n 20 "${OWN}/$1.log"
+    return 1
+  }
+}
+
+rm -rf "${OWN}"
+mkdir -p "${OWN}"
+trap server_kill EXIT
+check "own circuit: a key from circom and snarkjs" own_circuit own-circuit-key
+server_start "${PROOFMILL}" "${OWN}" --circuits "${OWN}/circuits" --listen 127.0.0.1:0 --admin_listen 127.0.0.1:0 --metrics_listen 127.0.0.1:0
+check "own circuit: a proof that snarkjs accepts" own_circuit own-circuit-prove
+server_stop
