@@ -1,8 +1,12 @@
 #include "kernels/cpu/msm.h"
 
+#include <time.h>
+
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -143,7 +147,7 @@ TYPED_TEST(MsmTest, IsTheOraclesSumForEveryPatternOfScalarsAndBases) {
 
 TYPED_TEST(MsmTest, DigitsAtTheTurnOfTheCarryAreExactForEveryWindowSize) {
   const auto bases = this->ConsecutiveMultiples(4);
-  for (uint32_t c = 2; c <= 14; ++c) {
+  for (uint32_t c = 2; c <= 16; ++c) {
     const uint64_t half = uint64_t{1} << (c - 1);
     const std::vector<U256> scalars = {EveryDigit(c, half), EveryDigit(c, half - 1),
                                        EveryDigit(c, 2 * half - 1), RMinusOne()};
@@ -213,6 +217,21 @@ TYPED_TEST(MsmTest, AnyNumberOfThreadsGivesTheSame) {
   }
 }
 
+TYPED_TEST(MsmTest, MoreThreadsThanTermsGiveTheSame) {
+  ThreadArena arena(17);
+  for (size_t n = 1; n <= 17; ++n) {
+    const auto bases = this->ConsecutiveMultiples(n);
+    for (const ScalarPattern& pattern : ScalarPatterns()) {
+      const std::vector<U256> scalars = this->Scalars(pattern, n);
+      Xyzz<TypeParam> sum;
+
+      arena.Execute([&] { sum = Msm<TypeParam>(bases.data(), scalars.data(), nullptr, n); });
+
+      ASSERT_EQ(sum, this->SumOfConsecutive(scalars)) << pattern.name << ", " << n << " terms";
+    }
+  }
+}
+
 // Many slices, so that large buckets cross their borders.
 TYPED_TEST(MsmTest, LargeSumsOfEveryPatternAreExact) {
   const size_t n = 6000;
@@ -221,6 +240,32 @@ TYPED_TEST(MsmTest, LargeSumsOfEveryPatternAreExact) {
     const std::vector<U256> scalars = this->Scalars(pattern, n);
     ThreadArena arena(2);
     arena.Execute([&] { this->Check(bases, scalars, 0, this->SumOfConsecutive(scalars), pattern.name); });
+  }
+}
+
+// The time of this thread, which others on the machine do not change much.
+double CpuSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// A witness of one value, say, puts all terms of a window into one bucket.
+TYPED_TEST(MsmTest, NoPatternTakesTwiceTheTimeOfUniformScalars) {
+  const size_t n = 2048;
+  const auto bases = this->ConsecutiveMultiples(n);
+  ThreadArena arena(1);
+  double uniform = 0;
+  for (const ScalarPattern& pattern : ScalarPatterns()) {  // the uniform one is the first
+    const std::vector<U256> scalars = this->Scalars(pattern, n);
+    double least = std::numeric_limits<double>::infinity();
+    for (int run = 0; run < 3; ++run) {
+      const double start = CpuSeconds();
+      arena.Execute([&] { Msm<TypeParam>(bases.data(), scalars.data(), nullptr, n); });
+      least = std::min(least, CpuSeconds() - start);
+    }
+    if (pattern.name == "uniform") uniform = least;
+    EXPECT_LE(least, 2 * uniform) << pattern.name;
   }
 }
 
