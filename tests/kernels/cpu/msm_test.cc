@@ -1,12 +1,8 @@
 #include "kernels/cpu/msm.h"
 
-#include <time.h>
-
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
-#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -240,32 +236,6 @@ TYPED_TEST(MsmTest, LargeSumsOfEveryPatternAreExact) {
     const std::vector<U256> scalars = this->Scalars(pattern, n);
     ThreadArena arena(2);
     arena.Execute([&] { this->Check(bases, scalars, 0, this->SumOfConsecutive(scalars), pattern.name); });
-  }
-}
-
-// The time of this thread, which others on the machine do not change much.
-double CpuSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
-}
-
-// A witness of one value, say, puts all terms of a window into one bucket.
-TYPED_TEST(MsmTest, NoPatternTakesTwiceTheTimeOfUniformScalars) {
-  const size_t n = 2048;
-  const auto bases = this->ConsecutiveMultiples(n);
-  ThreadArena arena(1);
-  double uniform = 0;
-  for (const ScalarPattern& pattern : ScalarPatterns()) {  // the uniform one is the first
-    const std::vector<U256> scalars = this->Scalars(pattern, n);
-    double least = std::numeric_limits<double>::infinity();
-    for (int run = 0; run < 3; ++run) {
-      const double start = CpuSeconds();
-      arena.Execute([&] { Msm<TypeParam>(bases.data(), scalars.data(), nullptr, n); });
-      least = std::min(least, CpuSeconds() - start);
-    }
-    if (pattern.name == "uniform") uniform = least;
-    EXPECT_LE(least, 2 * uniform) << pattern.name;
   }
 }
 
