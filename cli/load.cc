@@ -31,6 +31,10 @@ namespace {
 constexpr uint64_t kUnderWayMax = 4096;  // a thread each
 constexpr uint64_t kConnectionsMax = 256;
 
+double Seconds(const google::protobuf::Duration& duration) {
+  return static_cast<double>(duration.seconds()) + duration.nanos() * 1e-9;
+}
+
 // One --circuit with what belongs to it.
 struct LoadCircuit {
   std::string id;
@@ -326,11 +330,12 @@ class LoadCommand final : public Command {
       reply.kind = given_up ? LoadReply::Kind::kAbandoned : LoadReply::Kind::kFailed;
       reply.reason = client::ErrorReason(status);
       if (reply.reason.empty()) reply.reason = absl::StatusCodeToString(status.code());
+      reply.has_retry_delay = client::RetryDelay(status).has_value();
       return reply;
     }
     reply.kind = LoadReply::Kind::kProved;
-    reply.queue_wait_seconds =
-        static_cast<double>(result->queue_wait().seconds()) + result->queue_wait().nanos() * 1e-9;
+    reply.queue_wait_seconds = Seconds(result->queue_wait());
+    if (result->has_run_time()) reply.run_seconds = Seconds(result->run_time());
     for (const v1::StageTime& stage : result->stages()) {
       reply.stages.emplace_back(stage.stage(), stage.duration_seconds());
     }

@@ -41,10 +41,12 @@ Json ToJson(const LoadTally& tally, const LoadResult& result) {
               {"failed", tally.failed},
               {"abandoned", tally.abandoned},
               {"failures", tally.failures},
+              {"failed_with_delay", tally.failed_with_delay},
               {"proofs_per_second", RateOf(tally, result)},
               {"latency_seconds", ToJson(tally.latency)},
-              {"service_seconds", ToJson(tally.service)}};
-  Json server = {{"queue_wait_seconds", ToJson(tally.queue_wait)}};
+              {"service_seconds", ToJson(tally.service)},
+              {"overhead_seconds", ToJson(tally.overhead)}};
+  Json server = {{"queue_wait_seconds", ToJson(tally.queue_wait)}, {"run_seconds", ToJson(tally.run)}};
   server["stages_seconds"] = Json::object();
   for (const auto& [name, seconds] : tally.stages) server["stages_seconds"][name] = ToJson(seconds);
   out["server"] = std::move(server);
@@ -62,7 +64,10 @@ std::string ServerText(const LoadTally& all) {
   Table table({"where the time goes", "mean", "p50", "p90", "p99", "max"});
   AddRow(table, "latency (from when it should have been sent)", all.latency);
   AddRow(table, "service (from when it was sent)", all.service);
+  if (!all.overhead.empty())
+    AddRow(table, "overhead (service less proof, queue wait included)", all.overhead);
   AddRow(table, "  queue wait, at the service", all.queue_wait);
+  if (!all.run.empty()) AddRow(table, "  proof, on its device", all.run);
   for (const auto& [name, seconds] : all.stages) AddRow(table, absl::StrCat("  stage ", name), seconds);
   return table.Text();
 }

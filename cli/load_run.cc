@@ -104,6 +104,7 @@ void LoadTally::Add(const LoadReply& reply, double latency_seconds, double servi
   switch (reply.kind) {
     case LoadReply::Kind::kFailed:
       ++failed;
+      if (reply.has_retry_delay) ++failed_with_delay;
       ++failures[reply.reason];
       return;
     case LoadReply::Kind::kAbandoned:
@@ -116,6 +117,10 @@ void LoadTally::Add(const LoadReply& reply, double latency_seconds, double servi
   latency.push_back(latency_seconds);
   service.push_back(service_seconds);
   queue_wait.push_back(reply.queue_wait_seconds);
+  if (reply.run_seconds.has_value()) {
+    run.push_back(*reply.run_seconds);
+    overhead.push_back(service_seconds - *reply.run_seconds);
+  }
   for (const auto& [name, seconds] : reply.stages) stages[name].push_back(seconds);
 }
 
@@ -124,10 +129,13 @@ void LoadTally::Merge(const LoadTally& other) {
   proved += other.proved;
   failed += other.failed;
   abandoned += other.abandoned;
+  failed_with_delay += other.failed_with_delay;
   for (const auto& [reason, count] : other.failures) failures[reason] += count;
   Append(latency, other.latency);
   Append(service, other.service);
   Append(queue_wait, other.queue_wait);
+  Append(run, other.run);
+  Append(overhead, other.overhead);
   for (const auto& [name, seconds] : other.stages) Append(stages[name], seconds);
 }
 

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +46,9 @@ struct LoadReply {
   Kind kind = Kind::kFailed;
   std::chrono::steady_clock::time_point answered = {};  // if not told: when the sender returned
   std::string reason = {};                              // of a failure
+  bool has_retry_delay = false;                         // the service said when to come back after it
   double queue_wait_seconds = 0;
+  std::optional<double> run_seconds = {};  // on its device; nothing from a service that does not tell
   std::vector<std::pair<std::string, double>> stages = {};  // name and seconds, as the service tells
 };
 
@@ -55,10 +58,13 @@ struct LoadTally {
   uint64_t proved = 0;
   uint64_t failed = 0;
   uint64_t abandoned = 0;
+  uint64_t failed_with_delay = 0;            // of the failed: the service said when to come back
   std::map<std::string, uint64_t> failures;  // by reason
   std::vector<double> latency;               // from when it should have been sent to its answer
   std::vector<double> service;               // from when it was sent to its answer
   std::vector<double> queue_wait;            // at the service
+  std::vector<double> run;                   // on its device
+  std::vector<double> overhead;              // `service` less `run`
   std::map<std::string, std::vector<double>> stages;
 
   void Add(const LoadReply& reply, double latency_seconds, double service_seconds);

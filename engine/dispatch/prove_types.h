@@ -68,6 +68,8 @@ struct ProveResult {
   std::vector<StageTime> stages;
   std::string device;
   std::chrono::nanoseconds queue_wait{0};
+  // From its start on the device, the last one if it was run again elsewhere, to the end of its check.
+  std::chrono::nanoseconds run_time{0};
   absl::Time finish_time;
 };
 

@@ -110,7 +110,8 @@ void Worker::RunJob(size_t index, const JobPtr& job) {
   const std::optional<DeviceFault> fault = outcome.fault;
   const bool elsewhere = fault.has_value() && RunElsewhere(index, job);
   if (!elsewhere) {
-    dispatcher.Complete(*job, MakeResult(*job, std::move(outcome), stages.TakeTimes(), queue_wait));
+    dispatcher.Complete(*job,
+                        MakeResult(*job, std::move(outcome), {stages.TakeTimes(), queue_wait, run_time}));
   }
   // Takes locks of the device, so nobody waits for it; and before Done(), so that an idle engine has told
   // all.
@@ -185,16 +186,15 @@ void Worker::TakeBlame(const DeviceFault& fault) {
   context_.health.SetDevice(std::string(device_.device), false, why);
 }
 
-absl::StatusOr<ProveResult> Worker::MakeResult(const Job& job, RunOutcome outcome,
-                                               std::vector<StageTime> stages,
-                                               std::chrono::nanoseconds queue_wait) const try {
+absl::StatusOr<ProveResult> Worker::MakeResult(const Job& job, RunOutcome outcome, Times times) const try {
   if (!outcome.status.ok()) return std::move(outcome.status);
   return ProveResult{.output = std::move(outcome.output),
                      .circuit = job.circuit().id,
                      .version = job.circuit().version,
-                     .stages = std::move(stages),
+                     .stages = std::move(times.stages),
                      .device = std::string(device_.device),
-                     .queue_wait = queue_wait,
+                     .queue_wait = times.queue_wait,
+                     .run_time = times.run,
                      .finish_time = absl::Now()};
 } catch (const std::bad_alloc&) {
   return OutOfMemory();

@@ -77,8 +77,12 @@ class Worker {
   bool RunElsewhere(size_t index, const JobPtr& job);
   // Counts the fault, and takes the device out of service if it was the last straw.
   void TakeBlame(const DeviceFault& fault);
-  absl::StatusOr<ProveResult> MakeResult(const Job& job, RunOutcome outcome, std::vector<StageTime> stages,
-                                         std::chrono::nanoseconds queue_wait) const;
+  struct Times {
+    std::vector<StageTime> stages;
+    std::chrono::nanoseconds queue_wait;
+    std::chrono::nanoseconds run;
+  };
+  absl::StatusOr<ProveResult> MakeResult(const Job& job, RunOutcome outcome, Times times) const;
 
   const Options options_;
   const std::unique_ptr<JobRunner> runner_;

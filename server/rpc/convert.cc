@@ -195,6 +195,7 @@ void FillResult(const engine::ProveResult& result, bool include_snarkjs_json, st
   out.set_device(result.device);
   *out.mutable_finish_time() = ToProto(result.finish_time);
   *out.mutable_queue_wait() = ToProto(result.queue_wait);
+  *out.mutable_run_time() = ToProto(result.run_time);
   out.set_request_id(std::string(request_id));
 }
 

@@ -18,7 +18,10 @@ LoadStepReport Step() {
   step.result.seconds = 2;
   step.result.proved_by_second = {50, 50};
   step.result.kinds.resize(1);
-  LoadReply reply{.kind = LoadReply::Kind::kProved, .queue_wait_seconds = 0.0005, .stages = {{"ntt", 0.001}}};
+  LoadReply reply{.kind = LoadReply::Kind::kProved,
+                  .queue_wait_seconds = 0.0005,
+                  .run_seconds = 0.0008,
+                  .stages = {{"ntt", 0.001}}};
   for (int ms = 100; ms >= 1; --ms) step.result.kinds[0].Add(reply, ms * 1e-3, ms * 1e-3);
   step.verdicts = LoadJudge::Verdicts{.good = 100};
   return step;
@@ -74,7 +77,8 @@ TEST(LoadReportTest, TheTableHasALineForEachStepAndTheServersSide) {
   report.steps[1].step.rate = 100;
   report.steps[1].result.kinds[0].Add({.kind = LoadReply::Kind::kFailed, .reason = "QUEUE_FULL"}, 1, 1);
   const std::string text = LoadText(report, {});
-  for (const char* part : {"50/s", "100/s", "99.0 ms", "queue wait", "stage ntt", "100/s: 1 x QUEUE_FULL"}) {
+  for (const char* part : {"50/s", "100/s", "99.0 ms", "overhead", "queue wait", "proof, on its device",
+                           "stage ntt", "100/s: 1 x QUEUE_FULL"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }
@@ -89,6 +93,9 @@ TEST(LoadReportTest, TheJsonHasAllOfIt) {
   EXPECT_EQ(step["proofs_per_second"], 50);
   EXPECT_EQ(step["latency_seconds"]["p99"], 0.099);
   EXPECT_EQ(step["server"]["queue_wait_seconds"]["p50"], 0.0005);
+  EXPECT_EQ(step["server"]["run_seconds"]["p50"], 0.0008);
+  EXPECT_NEAR(step["overhead_seconds"]["max"], 0.0992, 1e-12);
+  EXPECT_EQ(step["failed_with_delay"], 0);
   EXPECT_EQ(step["server"]["stages_seconds"]["ntt"]["p50"], 0.001);
   EXPECT_EQ(step["by_circuit"]["c"]["proved"], 100);
   EXPECT_EQ(step["verified"], 100);

@@ -123,20 +123,25 @@ TEST(LoadRunTest, AbandonedRequestsAreNeitherProvedNorFailed) {
 TEST(LoadTallyTest, StagesAndWaitsOfAllSendersComeTogether) {
   LoadReply reply = Proved();
   reply.queue_wait_seconds = 0.5;
+  reply.run_seconds = 0.25;
   reply.stages = {{"ntt", 0.1}};
   LoadTally a, b;
   a.Add(reply, 2, 1);
   b.Add(reply, 4, 3);
   b.Add({.kind = LoadReply::Kind::kFailed, .reason = "X"}, 9, 9);
+  b.Add({.kind = LoadReply::Kind::kFailed, .reason = "Y", .has_retry_delay = true}, 9, 9);
 
   a.Merge(b);
 
-  EXPECT_EQ(a.sent, 3u);
+  EXPECT_EQ(a.sent, 4u);
   EXPECT_EQ(a.latency, (std::vector<double>{2, 4}));
   EXPECT_EQ(a.service, (std::vector<double>{1, 3}));
   EXPECT_EQ(a.queue_wait, (std::vector<double>{0.5, 0.5}));
+  EXPECT_EQ(a.run, (std::vector<double>{0.25, 0.25}));
+  EXPECT_EQ(a.overhead, (std::vector<double>{0.75, 2.75}));
   EXPECT_EQ(a.stages.at("ntt"), (std::vector<double>{0.1, 0.1}));
   EXPECT_EQ(a.failures.at("X"), 1u);
+  EXPECT_EQ(a.failed_with_delay, 1u) << "that of Y";
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class LoadTest : public ::testing::Test {
     circuits_.Add("a", Synthetic(6, engine::SynthProfile::kDense, 1));
     circuits_.Add("b", Synthetic(7, engine::SynthProfile::kBits, 2));
     for (const std::string id : {"a", "b"}) {
-      for (uint64_t seed : {1, 2}) {
+      for (uint64_t seed : {1u, 2u}) {
         std::ofstream(File(id, seed), std::ios::binary) << circuits_.Wtns(id, seed);
       }
     }
@@ -65,6 +65,8 @@ TEST_F(LoadTest, EveryRequestOfARampIsProvedVerifiedAndCountedByBothSides) {
     EXPECT_GT(step["proofs_per_second"], 0);
     EXPECT_GT(step["server"]["stages_seconds"]["self_check"]["p50"], 0);
     EXPECT_GE(step["latency_seconds"]["p50"], step["server"]["queue_wait_seconds"]["p50"]);
+    EXPECT_GT(step["server"]["run_seconds"]["p50"], step["server"]["stages_seconds"]["self_check"]["p50"]);
+    EXPECT_GT(step["overhead_seconds"]["p50"], 0);
     of_a += step["by_circuit"]["a"]["proved"].get<uint64_t>();
   }
   EXPECT_GT(of_a, 40u) << "three of four";
@@ -109,7 +111,9 @@ TEST_F(LoadTest, RefusalsAreSeenAsTheyAreAndRetriedOnRequestOnly) {
   const Outcome retried = Load(server, patient);
 
   ASSERT_EQ(plain.ending.exit_code, 0) << plain.out << plain.err;
-  EXPECT_GT(nlohmann::json::parse(plain.out)["steps"][0]["failures"]["QUEUE_FULL"], 0) << plain.out;
+  const auto step = nlohmann::json::parse(plain.out)["steps"][0];
+  EXPECT_GT(step["failures"]["QUEUE_FULL"], 0) << plain.out;
+  EXPECT_EQ(step["failed_with_delay"], step["failed"]) << "each refusal says when to come back";
   ASSERT_EQ(retried.ending.exit_code, 0) << retried.out << retried.err;
   EXPECT_EQ(nlohmann::json::parse(retried.out)["steps"][0]["verified"], 12);
   server.Stop();

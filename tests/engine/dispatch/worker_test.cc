@@ -113,6 +113,7 @@ TEST_F(WorkerTest, AProofCarriesAllThatBelongsToIt) {
   EXPECT_EQ(result->version, "version of fake");
   EXPECT_EQ(result->device, "fake:0");
   EXPECT_EQ(result->queue_wait, milliseconds(300));
+  EXPECT_EQ(result->run_time, milliseconds(700));
   ASSERT_EQ(result->stages.size(), 2u);
   EXPECT_EQ(result->stages[0].stage, "msm_a");
   EXPECT_EQ(result->stages[0].duration, milliseconds(500));
@@ -337,6 +338,7 @@ TEST_F(WorkerTest, CancellingWhileBusyAnswersWithin100MillisecondsWhateverTheDev
   worker.Start();
   std::vector<Reply> replies(8);
   std::vector<std::shared_ptr<Ticket>> tickets;
+  tickets.reserve(replies.size());
   for (const Reply& reply : replies) tickets.push_back(Submit(reply));
   ASSERT_TRUE(running_.Wait());
 
