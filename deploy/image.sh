@@ -17,8 +17,8 @@ cd "${PROJECT_ROOT}"
 
 # The number of user and group; the chart has it too.
 SERVICE_ID=10001
-# The kernels copy memory asynchronously, which cards before this compute capability cannot.
-ARCHITECTURE_MIN=80
+# The oldest cards that CUDA 13 knows.
+ARCHITECTURE_MIN=75
 
 usage() { sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2 && exit 2; }
 

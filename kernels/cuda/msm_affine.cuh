@@ -18,7 +18,19 @@
 
 namespace proofmill::kernels::device {
 
+// Cards before compute capability 8.0 cannot copy to shared memory asynchronously, and their blocks have at
+// most 64 KiB of it, too little for the staging of 128 threads. LaunchGroupBuckets() decides likewise.
+constexpr int kAsyncCopyMajor = 8;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+constexpr bool kHasAsyncCopy = false;
+#else
+constexpr bool kHasAsyncCopy = true;
+#endif
 constexpr uint32_t kAffineThreads = 128;
+constexpr uint32_t kAffineThreadsBeforeAsyncCopy = 64;
+static_assert(kAffineThreads % kAffineThreadsBeforeAsyncCopy == 0);
+// Of a block, in the code of this architecture.
+constexpr uint32_t kAffineBlockThreads = kHasAsyncCopy ? kAffineThreads : kAffineThreadsBeforeAsyncCopy;
 constexpr uint32_t kGroupLevels = 3;
 static_assert(kGroupEntries == 1u << kGroupLevels);
 constexpr uint32_t kGroupPairs = kGroupEntries / 2;
@@ -62,7 +74,7 @@ template <typename F>
 class Staging {
  public:
   static constexpr size_t kPieces = sizeof(F) / sizeof(uint4);
-  static constexpr size_t kBytes = 2 * kStagedElements * sizeof(F) * kAffineThreads;
+  static constexpr size_t Bytes(uint32_t threads) { return 2 * kStagedElements * sizeof(F) * threads; }
 
   explicit __device__ Staging(uint4* shared) : mine_(shared + threadIdx.x) {}
 
@@ -70,22 +82,31 @@ class Staging {
   __device__ void Fetch(uint32_t stage, uint32_t element, const Source& source) const {
 #pragma unroll
     for (size_t i = 0; i < kPieces; ++i) {
-      const auto target =
-          static_cast<uint32_t>(__cvta_generic_to_shared(Place(stage, element) + i * kAffineThreads));
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target),
-                   "l"(source.pieces + i * source.stride), "r"(source.present ? 16 : 0));
+      uint4* const to = Place(stage, element) + i * kAffineBlockThreads;
+      const uint4* const from = source.pieces + i * source.stride;
+      if constexpr (kHasAsyncCopy) {
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                         static_cast<uint32_t>(__cvta_generic_to_shared(to))),
+                     "l"(from), "r"(source.present ? 16 : 0));
+      } else {
+        *to = source.present ? *from : uint4{};
+      }
     }
   }
   // Ends the set of copies that one WaitForAllButLast counts.
-  static __device__ void EndSet() { asm volatile("cp.async.commit_group;"); }
-  static __device__ void WaitForAllButLast() { asm volatile("cp.async.wait_group 1;" ::: "memory"); }
+  static __device__ void EndSet() {
+    if constexpr (kHasAsyncCopy) asm volatile("cp.async.commit_group;");
+  }
+  static __device__ void WaitForAllButLast() {
+    if constexpr (kHasAsyncCopy) asm volatile("cp.async.wait_group 1;" ::: "memory");
+  }
   __device__ F Get(uint32_t stage, uint32_t element) const {
-    return LoadPieces<F>(Place(stage, element), kAffineThreads);
+    return LoadPieces<F>(Place(stage, element), kAffineBlockThreads);
   }
 
  private:
   __device__ uint4* Place(uint32_t stage, uint32_t element) const {
-    return mine_ + (stage * kStagedElements + element) * kPieces * kAffineThreads;
+    return mine_ + (stage * kStagedElements + element) * kPieces * kAffineBlockThreads;
   }
 
   uint4* const mine_;
@@ -290,13 +311,13 @@ __device__ __forceinline__ void AddPairs(const GroupBatch<F>& batch, uint32_t le
 
 // sums[g] = the sum of group g's entries, for all groups; a thread takes every gridDim * blockDim-th.
 template <typename F>
-__global__ void __launch_bounds__(kAffineThreads, kAffineBlocks<F>)
+__global__ void __launch_bounds__(kAffineBlockThreads, kAffineBlocks<F>)
     SumGroups(const uint32_t* values, const uint2* ranges, const uint32_t* group_count,
               const Affine<F>* tables, uint32_t batch, uint4* scratch, Affine<F>* sums) {
   extern __shared__ uint4 shared[];
   const Staging<F> staging(shared);
-  const uint32_t threads = gridDim.x * kAffineThreads;
-  const uint32_t thread = blockIdx.x * kAffineThreads + threadIdx.x;
+  const uint32_t threads = gridDim.x * kAffineBlockThreads;
+  const uint32_t thread = blockIdx.x * kAffineBlockThreads + threadIdx.x;
   const uint32_t groups = *group_count;
   for (uint64_t first = thread; first < groups; first += uint64_t{batch} * threads) {
     const auto left = static_cast<uint32_t>((groups - first + threads - 1) / threads);

@@ -44,6 +44,16 @@ __device__ __forceinline__ uint32_t ValueOf(const MsmShape& shape, uint32_t base
   return (table * shape.bases + base) | (negative ? kNegativeBit : 0);
 }
 
+// REQUIRES: all lanes take part.
+__device__ uint32_t SumOfWarp(uint32_t x) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_add_sync(0xffffffffu, x);
+#else
+  for (int lanes = 16; lanes > 0; lanes /= 2) x += __shfl_xor_sync(0xffffffffu, x, lanes);
+  return x;
+#endif
+}
+
 // One thread recodes one scalar twice: first it counts its nonzero digits, so that the block reserves room
 // with one atomic addition, then it writes them. A warp writes window by window, its nonzero digits side by
 // side. Entries of a block are together but in no order; the sort comes after.
@@ -62,7 +72,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   uint32_t count = 0;
   VisitDigits(shape, scalar,
               [&](uint32_t, uint32_t, uint32_t magnitude, bool) { count += magnitude != 0 ? 1 : 0; });
-  const uint32_t warp_count = __reduce_add_sync(0xffffffffu, count);
+  const uint32_t warp_count = SumOfWarp(count);
   uint32_t place = 0;
   if (lane == 0 && warp_count != 0) place = atomicAdd(&block_count, warp_count);
   __syncthreads();

@@ -73,6 +73,14 @@ inline uint32_t AffineThreads(uint64_t groups, uint32_t slices_max) {
   return static_cast<uint32_t>(std::min((groups + kAffineThreads - 1) / kAffineThreads, blocks_max)) *
          kAffineThreads;
 }
+// What the code of the current device takes as a block of SumGroups.
+inline cudaError_t AffineBlockThreads(uint32_t* threads) {
+  int device = 0, major = 0;
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaGetDevice(&device));
+  PROOFMILL_RETURN_IF_CUDA_ERROR(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  *threads = major < kAsyncCopyMajor ? kAffineThreadsBeforeAsyncCopy : kAffineThreads;
+  return cudaSuccess;
+}
 // Groups that a thread takes at a time: as many batches for all, and these equally long. At most the smaller
 // of kAffineBatchMax and the groups of a thread.
 inline uint32_t AffineBatch(uint64_t groups, uint32_t threads) {
@@ -206,11 +214,14 @@ cudaError_t LaunchGroupBuckets(const MsmShape& shape, const Affine<F>* tables, c
                                                  stream));
   const auto groups_max = static_cast<uint32_t>(shape.groups(entries));
   const uint32_t threads = AffineThreads(groups_max, w.slices_max);
+  uint32_t block = 0;
+  PROOFMILL_RETURN_IF_CUDA_ERROR(AffineBlockThreads(&block));
+  const size_t staging_bytes = Staging<F>::Bytes(block);
   PROOFMILL_RETURN_IF_CUDA_ERROR(cudaFuncSetAttribute(
-      SumGroups<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(Staging<F>::kBytes)));
-  SumGroups<F><<<threads / kAffineThreads, kAffineThreads, Staging<F>::kBytes, stream>>>(
-      sorted.values, groups.ranges, groups.count, tables, AffineBatch(groups_max, threads), w.affine_scratch,
-      w.group_sums);
+      SumGroups<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(staging_bytes)));
+  SumGroups<F><<<threads / block, block, staging_bytes, stream>>>(sorted.values, groups.ranges, groups.count,
+                                                                  tables, AffineBatch(groups_max, threads),
+                                                                  w.affine_scratch, w.group_sums);
   return LaunchAccumulate(GroupSums<F>{w.group_keys, w.group_sums}, groups.count, groups_max, groups.begin,
                           groups.end, shape.buckets(), add_to_buckets, w, stream);
 }
