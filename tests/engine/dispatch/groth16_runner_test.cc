@@ -1,5 +1,6 @@
 #include "engine/dispatch/device_runner.h"
 
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@
 #include "gtest/gtest.h"
 #include "tests/engine/dispatch/circuit_folder.h"
 #include "tests/engine/dispatch/fakes.h"
+#include "tests/engine/formats/container.h"
 #include "tests/engine/groth16/faulty_backend.h"
 
 namespace proofmill::engine {
@@ -232,6 +234,32 @@ TEST_F(Groth16RunnerTest, NoCanaryIsToldWhereNoneIsTried) {
   EXPECT_EQ(Prove(*runner, circuit, CaseWitness("mul3")).verdict, BlameVerdict::kDevice);
 
   EXPECT_THAT(Canaries(*runner), IsEmpty());
+}
+
+// Points of the wrong powers of tau, say, which no check of the points alone can see.
+TEST_F(Groth16RunnerTest, AKeyThatMakesNoValidProofIsKeptOutByItsCanary) {
+  for (const uint32_t section : {5u, 8u, 9u}) {
+    SCOPED_TRACE(section);
+    Container file = Container::FromFile(CasePath("mul3", "circuit.zkey"));
+    for (size_t point = 0; point < file[section].size(); point += sizeof(kernels::G1Affine)) {
+      kernels::G1Affine value;
+      std::memcpy(static_cast<void*>(&value), &file[section][point], sizeof(value));
+      if (!value.IsInfinity()) std::memcpy(&file[section][point], &kernels::kG1Generator, sizeof(value));
+    }
+    const TestFolder folder;
+    WriteBytes(folder.Path("circuit.zkey"), file.Serialize());
+    auto key = LoadProvingKey(folder.Path("circuit.zkey"));
+    ASSERT_TRUE(key.ok()) << key.status();
+    DeviceRunner runner(MakeCpuBackend({.threads = 2}));
+    Circuit circuit = Load(true, false);
+    circuit.key = *key;
+
+    const absl::Status status = runner.Install(circuit);
+
+    EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+    EXPECT_NE(status.message().find("or the key"), std::string::npos) << status;
+    EXPECT_EQ(runner.Memory()[0].bytes, 0u);
+  }
 }
 
 TEST_F(Groth16RunnerTest, ACancelledJobIsNobodysFault) {

@@ -104,6 +104,15 @@ TEST_F(VerifierTest, AcceptsTheOtherSignOfAAndB) {
   EXPECT_TRUE(Accepts());
 }
 
+TEST_F(VerifierTest, AcceptsAAndBScaledAgainstEachOther) {
+  const Fr t = Fr::FromUint64(12345);
+  const Groth16Proof good = statement_.proof;
+  statement_.proof.a = ScalarMulVartime(G1Xyzz::FromAffine(good.a), t.ToPlain()).ToAffine();
+  EXPECT_FALSE(Accepts()) << "A alone";
+  statement_.proof.b = ScalarMulVartime(G2Xyzz::FromAffine(good.b), t.Inverse().ToPlain()).ToAffine();
+  EXPECT_TRUE(Accepts());
+}
+
 TEST_F(VerifierTest, AnotherNumberOfSignalsIsAnErrorThatNamesBoth) {
   std::vector<Fr> signals = statement_.signals;
   signals.push_back(Fr::Zero());

@@ -95,6 +95,26 @@ TEST(ConvertTest, AStatementSurvivesItsMessage) {
   EXPECT_EQ(from_json->public_signals, output.public_signals);
 }
 
+TEST(ConvertTest, AStatementWithoutSignalsHasAnEmptyListAndNotNull) {
+  engine::ProveResult result;
+  result.output = engine::Groth16Output{SomeProof(), {}};
+  v1::ProofResult message;
+  FillResult(result, /*include_snarkjs_json=*/true, "r", message);
+  EXPECT_EQ(message.public_signals_size(), 0);
+  EXPECT_EQ(message.snarkjs_public_json(), "[]");
+
+  v1::VerifyRequest request;
+  *request.mutable_groth16()->mutable_proof() = message.groth16();
+  EXPECT_TRUE(ParseStatement(request, 0).ok());
+  request.mutable_snarkjs()->set_proof_json(message.snarkjs_proof_json());
+  for (const char* signals : {"[]", "null"}) {
+    request.mutable_snarkjs()->set_public_json(signals);
+    const auto statement = ParseStatement(request, 0);
+    ASSERT_TRUE(statement.ok()) << statement.status();
+    EXPECT_TRUE(statement->public_signals.empty());
+  }
+}
+
 TEST(ConvertTest, CoordinatesAreBigEndianInTheOrderOfTheirNames) {
   v1::Groth16Proof message;
   FillProof(SomeProof(), message);
