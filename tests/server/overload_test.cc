@@ -46,6 +46,63 @@ TEST_F(OverloadTest, AFullQueueRefusesAtOnceAndEverythingTakenIsAnswered) {
   EXPECT_TRUE(MetricBecomes(kDepth, 0));
 }
 
+TEST_F(OverloadTest, EveryWayInLeadsThroughTheSameGate) {
+  StartServer([](Config& config) { config.queue_jobs_max = 1; });
+  const std::string wtns = Wtns("small");
+  v1::CreateUploadRequest create;
+  create.set_circuit("small");
+  create.set_size_bytes(wtns.size());
+  v1::CreateUploadResponse upload;
+  ASSERT_TRUE(uploads_->CreateUpload(ContextFor().get(), create, &upload).ok());
+  v1::WriteUploadRequest write;
+  write.set_name(upload.upload().name());
+  write.set_data(wtns);
+  v1::WriteUploadResponse written;
+  ASSERT_TRUE(uploads_->WriteUpload(ContextFor().get(), write, &written).ok());
+  gate_.Close();
+  auto running = ProveAsync(0);
+  ASSERT_TRUE(gate_.AwaitWaiting(1));
+  auto queued = ProveAsync(1);
+  ASSERT_TRUE(MetricBecomes(kDepth, 1));
+
+  EXPECT_EQ(Prove(Request(wtns)).reason, "QUEUE_FULL");
+  v1::ProveRequest by_upload = Request("");
+  by_upload.mutable_groth16()->set_upload(upload.upload().name());
+  EXPECT_EQ(Prove(by_upload).reason, "QUEUE_FULL");
+
+  v1::CreateJobRequest job;
+  *job.mutable_request() = Request(wtns);
+  v1::CreateJobResponse no_job;
+  const auto of_job = ContextFor();
+  EXPECT_EQ(OutcomeOf(jobs_->CreateJob(of_job.get(), job, &no_job), *of_job).reason, "QUEUE_FULL");
+
+  const auto of_stream = ContextFor();
+  const auto stream = prover_->ProveStream(of_stream.get());
+  v1::ProveStreamRequest header;
+  header.mutable_header()->mutable_spec()->set_circuit("small");
+  header.mutable_header()->set_size_bytes(wtns.size());
+  stream->Write(header);
+  v1::ProveStreamResponse admitted;
+  EXPECT_FALSE(stream->Read(&admitted));
+  EXPECT_EQ(OutcomeOf(stream->Finish(), *of_stream).reason, "QUEUE_FULL");
+
+  const auto of_batch = ContextFor();
+  const auto batch = prover_->ProveBatch(of_batch.get());
+  v1::ProveBatchRequest item;
+  item.set_item_id("item");
+  *item.mutable_request() = Request(wtns);
+  ASSERT_TRUE(batch->Write(item));
+  v1::ProveBatchResponse answer;
+  ASSERT_TRUE(batch->Read(&answer));
+  EXPECT_EQ(answer.error().reason(), "QUEUE_FULL");
+  batch->WritesDone();
+  EXPECT_TRUE(batch->Finish().ok());
+
+  gate_.Open();
+  EXPECT_TRUE(running.get().status.ok());
+  EXPECT_TRUE(queued.get().status.ok());
+}
+
 TEST_F(OverloadTest, TheBytesOfWaitingWitnessesAreBoundedToo) {
   StartServer([](Config& config) { config.queue_witness_bytes_max.bytes = 2 * 32908 + 1000; });
   gate_.Close();

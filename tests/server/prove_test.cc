@@ -166,6 +166,13 @@ TEST_F(ProveTest, MessagesThatAreTooLargeAreRefusedByTheirSize) {
   EXPECT_TRUE(ProveSmall().status.ok());
 }
 
+TEST_F(ProveTest, TheFourMebibytesThatGrpcAllowsByDefaultAreNoLimit) {
+  constexpr size_t kWires = 131'073;
+  const Outcome outcome = Prove(Request(std::string(kHeaderBytes + 32 * kWires, 'x')));
+  EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << "it was looked at";
+  EXPECT_EQ(outcome.reason, "WITNESS_MALFORMED") << outcome.status.error_message();
+}
+
 TEST_F(ProveTest, VerifyTellsGoodFromBad) {
   v1::ProveResponse response;
   ASSERT_TRUE(Prove(Request(Wtns("small", 3)), &response).status.ok());
