@@ -56,6 +56,7 @@ function factsOf(message: ProofResultMessage): ProofFacts {
     device: message.device,
     stages: message.stages.map(({ stage, durationSeconds }) => ({ stage, durationMs: durationSeconds * 1000 })),
     queueWaitMs: message.queueWait === undefined ? 0 : durationMs(message.queueWait),
+    runTimeMs: message.runTime === undefined ? 0 : durationMs(message.runTime),
   };
 }
 

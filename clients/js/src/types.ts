@@ -91,6 +91,8 @@ export interface ProofFacts {
   /** How long each step took; steps may overlap. */
   stages: StageTime[];
   queueWaitMs: number;
+  /** How long the device had it, the check included. */
+  runTimeMs: number;
 }
 
 /** A proof of Groth16 with what belongs to it. */

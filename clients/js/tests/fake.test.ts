@@ -62,7 +62,7 @@ describe("one message", () => {
     assert.deepEqual(result.publicSignals, SIGNALS);
     assert.equal(result.proof.protocol, "groth16");
     assert.deepEqual(result.stages, [{ stage: "ntt", durationMs: 250 }]);
-    assert.deepEqual([result.requestId, result.device, result.queueWaitMs], ["mine", "cpu", 2]);
+    assert.deepEqual([result.requestId, result.device, result.queueWaitMs, result.runTimeMs], ["mine", "cpu", 2, 1000]);
     assert.deepEqual(fake.calls, ["prove"]);
   });
 

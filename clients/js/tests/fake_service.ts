@@ -46,6 +46,7 @@ export function resultOf(witness: Uint8Array, requestId = ""): v1.ProofResult {
     requestId,
     stages: [{ stage: "ntt", durationSeconds: 0.25 }],
     queueWait: { seconds: 0n, nanos: 2_000_000 },
+    runTime: { seconds: 1n, nanos: 0 },
     snarkjsProofJson: JSON.stringify(PROOF),
     snarkjsPublicJson: JSON.stringify([String(witness.length), String(witness.reduce((sum, byte) => sum + byte, 0))]),
   });

@@ -24,6 +24,7 @@ class ProofResult:
     device: str  # such as "cpu" or "cuda:0"
     stages: dict  # seconds by step; steps may overlap
     queue_wait: float  # in seconds
+    run_time: float  # in seconds: how long the device had it, the check included
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +40,7 @@ class WhirResult:
     device: str
     stages: dict
     queue_wait: float
+    run_time: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -91,6 +93,7 @@ def _facts(message):
         "device": message.device,
         "stages": {stage.stage: stage.duration_seconds for stage in message.stages},
         "queue_wait": _seconds(message.queue_wait),
+        "run_time": _seconds(message.run_time),
     }
 
 

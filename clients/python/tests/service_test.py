@@ -87,6 +87,7 @@ class ServiceTest(unittest.TestCase):
                 self.assertIs(self.client.verify(circuit, result.public_signals, result.proof), True)
                 self.assertEqual((result.circuit, result.device), (circuit, "cpu"))
                 self.assertGreater(result.stages["msm_a"], 0)
+                self.assertGreaterEqual(result.run_time, result.stages["msm_a"])
             self.assertIn("sending", [progress.phase for progress in seen])
             self.assertIn("running", [progress.phase for progress in seen])
             print(f"{circuit}: proofmill verify says OK, {len(seen)} progress events")
