@@ -1,8 +1,11 @@
 #include "kernels/cpu/scalar_mul.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "kernels/cpu/signed_digits.h"
+#include "kernels/curve/non_adjacent_form.h"
 
 namespace proofmill::kernels {
 namespace {
@@ -54,7 +57,44 @@ void AddMultiple(Xyzz<F>& sum, const Point* multiples, int32_t digit) {
   if (digit < 0) sum += -multiples[-digit - 1];
 }
 
+// One term of a sum of multiples by public scalars.
+class FewTerm {
+ public:
+  FewTerm() = default;
+  FewTerm(const G1Affine& point, Uint128 scalar) : digits_(scalar, kWidth) {
+    odd_multiples_[0] = G1Xyzz::FromAffine(point);
+    const G1Xyzz twice = odd_multiples_[0].Double();
+    for (size_t i = 1; i < odd_multiples_.size(); ++i) odd_multiples_[i] = odd_multiples_[i - 1] + twice;
+  }
+  int length() const { return digits_.length; }
+  void AddTo(int place, G1Xyzz& sum) const {
+    const int8_t digit = place < digits_.length ? digits_.digit[place] : int8_t{0};
+    if (digit > 0) sum += odd_multiples_[static_cast<size_t>(digit / 2)];
+    if (digit < 0) sum += -odd_multiples_[static_cast<size_t>(-digit / 2)];
+  }
+
+ private:
+  static constexpr int kWidth = 4;
+  NonAdjacentForm digits_;
+  std::array<G1Xyzz, 4> odd_multiples_;  // 1, 3, 5, 7
+};
+
 }  // namespace
+
+G1Xyzz SumOfFew(const G1Affine* points, const Uint128* scalars, size_t n) {
+  std::array<FewTerm, kFewPointsMax> terms;
+  int length = 0;
+  for (size_t i = 0; i < n; ++i) {
+    terms[i] = FewTerm(points[i], scalars[i]);
+    length = std::max(length, terms[i].length());
+  }
+  G1Xyzz sum = G1Xyzz::Infinity();
+  for (int place = length - 1; place >= 0; --place) {
+    sum = sum.Double();
+    for (size_t i = 0; i < n; ++i) terms[i].AddTo(place, sum);
+  }
+  return sum;
+}
 
 template <typename F>
 Xyzz<F> ScalarMul(const Xyzz<F>& p, const Fr& scalar) {

@@ -1,6 +1,10 @@
 #include "kernels/curve/pairing.h"
 
+#include <algorithm>
+#include <array>
 #include <vector>
+
+#include "kernels/curve/non_adjacent_form.h"
 
 namespace proofmill::kernels {
 namespace {
@@ -8,26 +12,6 @@ namespace {
 // The parameter of the curve: q = 36x^4 + 36x^3 + 24x^2 + 6x + 1, r = q - 6x^2.
 constexpr uint64_t kX = 4965661367192848881u;
 
-// A number as digits that are 0 or odd and below 2^(width - 1) in absolute value, of which no `width`
-// neighbours hold two that differ from 0; least significant first.
-struct NonAdjacentForm {
-  static constexpr int kDigitsMax = 68;
-  int8_t digit[kDigitsMax] = {};
-  int length = 0;
-
-  constexpr NonAdjacentForm(Uint128 n, int width) {
-    const int modulus = 1 << width;
-    while (n != 0) {
-      int d = 0;
-      if (n % 2 != 0) {
-        d = static_cast<int>(n % static_cast<Uint128>(modulus));
-        if (d >= modulus / 2) d -= modulus;
-      }
-      n = (d < 0 ? n + static_cast<Uint128>(-d) : n - static_cast<Uint128>(d)) / 2;
-      digit[length++] = static_cast<int8_t>(d);
-    }
-  }
-};
 constexpr NonAdjacentForm kLoop(6 * Uint128{kX} + 2, 2);
 constexpr NonAdjacentForm kXDigits(Uint128{kX}, 2);
 // Of 63 digits 14 differ from 0, in place of 24: in Fq12 a product costs two squarings.
@@ -103,6 +87,37 @@ struct LoopTerm {
   void MultiplyIn(const MillerLine& line, Fq12& f) const { f = TimesLineAt(f, line, p); }
   void Double(Fq12& f) { MultiplyIn(DoubleStep(t), f); }
   void Add(const G2Affine& point, Fq12& f) { MultiplyIn(AddStep(t, point), f); }
+};
+
+// f^((q^6 - 1)(q^2 + 1)), which is in the cyclotomic subgroup.
+Fq12 EasyPart(const Fq12& f) {
+  const Fq12 g = f.Conjugate() * f.Inverse();  // f^(q^6 - 1)
+  return g.Frobenius(2) * g;
+}
+
+// One factor of a product of powers in the cyclotomic subgroup, where the conjugate is the inverse.
+class PowerFactor {
+ public:
+  static constexpr int kWidth = 4;
+
+  PowerFactor() = default;
+  // REQUIRES: `base` is in the cyclotomic subgroup.
+  PowerFactor(const Fq12& base, Uint128 exponent) : digits_(exponent, kWidth) {
+    odd_powers_[0] = base;
+    if (exponent <= 1) return;
+    const Fq12 square = base.CyclotomicSquare();
+    for (size_t i = 1; i < odd_powers_.size(); ++i) odd_powers_[i] = odd_powers_[i - 1] * square;
+  }
+  int length() const { return digits_.length; }
+  void MultiplyIn(int place, Fq12& product) const {
+    const int8_t digit = place < digits_.length ? digits_.digit[place] : int8_t{0};
+    if (digit > 0) product *= odd_powers_[static_cast<size_t>(digit / 2)];
+    if (digit < 0) product *= odd_powers_[static_cast<size_t>(-digit / 2)].Conjugate();
+  }
+
+ private:
+  NonAdjacentForm digits_;
+  std::array<Fq12, 4> odd_powers_;  // to the 1, 3, 5, 7
 };
 
 // f^x for f in the cyclotomic subgroup, where the conjugate is the inverse.
@@ -211,9 +226,21 @@ Fq12 MillerLoop(const G1Affine& p, const PreparedG2& prepared) {
   return TimesLineAt(f, *line, p);
 }
 
-Fq12 FinalExponentiation(const Fq12& f) {
-  const Fq12 g = f.Conjugate() * f.Inverse();  // f^(q^6 - 1)
-  return HardPart(g.Frobenius(2) * g);         // g^(q^2 + 1)
+Fq12 FinalExponentiation(const Fq12& f) { return HardPart(EasyPart(f)); }
+
+Fq12 FinalExponentiationOfPowers(const Fq12* values, const Uint128* exponents, size_t n) {
+  std::array<PowerFactor, kPowersMax> factors;
+  int length = 0;
+  for (size_t i = 0; i < n; ++i) {
+    factors[i] = PowerFactor(EasyPart(values[i]), exponents[i]);
+    length = std::max(length, factors[i].length());
+  }
+  Fq12 product = Fq12::One();
+  for (int place = length - 1; place >= 0; --place) {
+    product = product.CyclotomicSquare();
+    for (size_t i = 0; i < n; ++i) factors[i].MultiplyIn(place, product);
+  }
+  return HardPart(product);
 }
 
 Fq12 Pairing(const G1Affine& p, const G2Affine& q) { return FinalExponentiation(MillerLoop(p, q)); }

@@ -44,5 +44,26 @@ TYPED_TEST(ScalarMulTest, MultiplesOfInfinityAreInfinity) {
   }
 }
 
+TEST(SumOfFewTest, IsTheSumOfTheMultiples) {
+  constexpr Uint128 kTop = ~Uint128{0};
+  const std::vector<Uint128> edges = {0, 1, 2, 3, 7, 8, 15, 16, kTop, kTop - 1, kTop - 7, kTop - 8, kTop / 2};
+  Random random(31);
+  for (size_t n = 0; n <= kFewPointsMax; ++n) {
+    for (size_t round = 0; round < 4; ++round) {
+      std::vector<G1Affine> points;
+      std::vector<Uint128> scalars;
+      G1Xyzz expected = G1Xyzz::Infinity();
+      for (size_t i = 0; i < n; ++i) {
+        points.push_back(i % 5 == 3 ? G1Affine::Infinity() : Multiple<Fq>(random()));
+        const Uint128 uniform = Uint128{random()} << 64 | random();
+        scalars.push_back(round == 0 ? edges[i % edges.size()] : uniform);
+        const U256 plain{{static_cast<uint64_t>(scalars[i]), static_cast<uint64_t>(scalars[i] >> 64), 0, 0}};
+        expected += ScalarMulVartime(G1Xyzz::FromAffine(points[i]), plain);
+      }
+      ASSERT_EQ(SumOfFew(points.data(), scalars.data(), n), expected) << n;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace proofmill::kernels

@@ -213,5 +213,27 @@ TEST(G2SubgroupTest, AgreesWithMultiplicationByR) {
   }
 }
 
+TEST(FinalExponentiationTest, OfPowersIsThatOfTheirProduct) {
+  constexpr Uint128 kTop = ~Uint128{0};
+  const std::vector<Uint128> edges = {0, 1, 2, 3, 7, 8, 9, kTop, kTop - 1, kTop - 7, kTop - 8, kTop / 2};
+  Random random(12);
+  for (const size_t n : {size_t{0}, size_t{1}, size_t{2}, kPowersMax}) {
+    for (size_t round = 0; round < 3; ++round) {
+      std::vector<Fq12> values;
+      std::vector<Uint128> exponents;
+      Fq12 product = Fq12::One();
+      for (size_t i = 0; i < n; ++i) {
+        values.push_back(Elements<Fq12>::Uniform(random));
+        const Uint128 uniform = Uint128{random()} << 64 | random();
+        exponents.push_back(round == 0 ? edges[i % edges.size()] : uniform);
+        product *= PowVartime(values[i], U256{{static_cast<uint64_t>(exponents[i]),
+                                               static_cast<uint64_t>(exponents[i] >> 64), 0, 0}});
+      }
+      EXPECT_EQ(FinalExponentiationOfPowers(values.data(), exponents.data(), n),
+                FinalExponentiation(product));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace proofmill::kernels
