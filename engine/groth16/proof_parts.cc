@@ -90,10 +90,18 @@ Groth16Proof ProofParts::Finish(const G1Xyzz& h) const {
   return {secrets_.a, secrets_.b, (secrets_.c_without_h + h).ToAffine()};
 }
 
-bool ProofParts::Accepts(const Groth16Proof& proof) {
-  verification_.SetC(proof.c);
-  threads_.pairing.Wait();
-  return verification_.Accepts();
+bool ProofParts::Accepts(const Groth16Proof& proof, absl::Span<const Fr> public_signals) {
+  const auto alone = [&] {
+    if (!has_public_signals_) TakePublicSignals(public_signals);
+    verification_.SetC(proof.c);
+    threads_.pairing.Wait();
+    return verification_.Accepts();
+  };
+  const auto for_batch = [&] {
+    threads_.pairing.Wait();
+    return verification_.ForBatch(proof.c, public_signals);
+  };
+  return key_.checks().Accepts(key_.tables(), alone, for_batch);
 }
 
 }  // namespace proofmill::engine

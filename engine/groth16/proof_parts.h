@@ -43,7 +43,6 @@ class ProofParts {
   void Prepare();
   // The public signals' side of the check; at the same time as anything but Accepts(). Throws std::bad_alloc.
   void TakePublicSignals(absl::Span<const kernels::Fr> public_signals);
-  bool has_public_signals() const { return has_public_signals_; }
   // A, B and B's share of C; begins their side of the check where `check`, and A's share of C, on the side
   // threads. Calls Prepare(). REQUIRES: once at most, and not after AddWitnessSums().
   void AddAB(const kernels::G1Xyzz& a_sum, const kernels::G1Xyzz& b1_sum, const kernels::G2Xyzz& b2_sum,
@@ -53,9 +52,10 @@ class ProofParts {
   bool has_witness_sums() const { return has_witness_sums_; }
   // REQUIRES: AddWitnessSums() has returned.
   Groth16Proof Finish(const kernels::G1Xyzz& h) const;
-  // Whether the proof that Finish() gave verifies. REQUIRES: AddWitnessSums() with `check` and
-  // TakePublicSignals() have returned.
-  bool Accepts(const Groth16Proof& proof);
+  // Whether the proof that Finish() gave verifies, checked together with others of the key if it has to wait
+  // for them. Throws std::bad_alloc. REQUIRES: AddWitnessSums() with `check` has returned, and nobody is in
+  // TakePublicSignals().
+  bool Accepts(const Groth16Proof& proof, absl::Span<const kernels::Fr> public_signals);
 
  private:
   void MultiplyA();

@@ -145,7 +145,8 @@ absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& residen
   ProofParts parts(key, blinding, threads);
   absl::StatusOr<Groth16Sums> sums = [&] {
     const auto prepare = [&] {
-      PrepareParts(parts, public_signals, options.self_check);
+      // Proofs that are checked together have one pairing for all their public signals.
+      PrepareParts(parts, public_signals, options.self_check && !key.checks().in_company());
       WipeThreadTraces();
     };
     threads.preparing.Start(prepare);
@@ -169,10 +170,8 @@ absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& residen
 
   if (!options.self_check) return proof;
   PROOFMILL_RETURN_IF_ERROR(CheckWanted(options));
-  const bool good = TimeStage(options.stages, Stage::kSelfCheck, [&] {
-    if (!parts.has_public_signals()) parts.TakePublicSignals(public_signals);
-    return parts.Accepts(proof);
-  });
+  const bool good =
+      TimeStage(options.stages, Stage::kSelfCheck, [&] { return parts.Accepts(proof, public_signals); });
   if (!good) {
     return WithReason(absl::InternalError("self-check: the proof that was made does not verify"),
                       ErrorReason::kSelfCheckFailed);

@@ -79,6 +79,7 @@ std::shared_ptr<const ProvingKey> ProvingKey::FromZkey(Zkey&& zkey, AuditReport 
   key->header_ = zkey.header;
   key->vk_ = VerificationKeyOf(zkey);
   key->prepared_pairings_.emplace(key->vk_);
+  key->checks_.emplace(key->vk_, *key->prepared_pairings_);
   key->hash_ = zkey.hash;
   key->file_size_ = zkey.file_size;
   key->warnings_ = std::move(zkey.warnings);

@@ -31,6 +31,7 @@
 #include "engine/base/host_buffer.h"
 #include "engine/formats/zkey.h"
 #include "engine/groth16/key_audit.h"
+#include "engine/groth16/proof_checks.h"
 #include "engine/groth16/types.h"
 #include "engine/groth16/verifier.h"
 #include "kernels/cpu/gather.h"
@@ -75,6 +76,8 @@ class ProvingKey {
   const ZkeyHeader& header() const { return header_; }
   const VerificationKey& vk() const { return vk_; }
   const PreparedPairings& prepared_pairings() const { return *prepared_pairings_; }
+  // The checks of its proofs, whichever device makes them.
+  ProofChecks& checks() const { return *checks_; }
   // For keys that make many proofs: makes tables(), once. Thread-safe; throws std::bad_alloc.
   void MakeTables() const;
   // Null before MakeTables().
@@ -102,6 +105,7 @@ class ProvingKey {
   ZkeyHeader header_;
   VerificationKey vk_;
   std::optional<PreparedPairings> prepared_pairings_;  // always there
+  mutable std::optional<ProofChecks> checks_;          // always there
   mutable std::once_flag tables_made_;
   mutable std::optional<const KeyTables> tables_memory_;
   mutable std::atomic<const KeyTables*> tables_ = nullptr;

@@ -1,11 +1,13 @@
 #include "engine/groth16/verifier.h"
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "engine/base/error_reason.h"
+#include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
 #include "kernels/cpu/msm.h"
 #include "kernels/cpu/scalar_mul.h"
@@ -16,14 +18,18 @@ namespace {
 
 using kernels::Affine;
 using kernels::Fq;
+using kernels::Fq12;
 using kernels::Fr;
 using kernels::G1Affine;
 using kernels::G1Xyzz;
 using kernels::G2Affine;
 using kernels::U256;
+using kernels::Uint128;
 
 // Up to this many public signals are multiplied one by one, which needs no threads.
 constexpr size_t kSerialSignalsMax = 8;
+
+static_assert(kProofBatchMax <= kernels::kFewPointsMax && kProofBatchMax + 1 <= kernels::kPowersMax);
 
 bool HasCanonicalCoordinates(const G1Affine& p) {
   return Fq::IsCanonical(p.x.montgomery()) && Fq::IsCanonical(p.y.montgomery());
@@ -42,7 +48,7 @@ G1Affine CombineSignals(const std::vector<G1Affine>& ic, absl::Span<const Fr> si
   if (signals.size() <= kSerialSignalsMax) {
     for (size_t i = 0; i < signals.size(); ++i) {
       sum += tables == nullptr ? kernels::ScalarMul(G1Xyzz::FromAffine(ic[i + 1]), signals[i])
-                               : tables->ic[i].Times(signals[i]);
+                               : tables->ic[i + 1].Times(signals[i]);
     }
     return sum.ToAffine();
   }
@@ -50,6 +56,37 @@ G1Affine CombineSignals(const std::vector<G1Affine>& ic, absl::Span<const Fr> si
   for (size_t i = 0; i < signals.size(); ++i) plain[i] = signals[i].ToPlain();
   sum += kernels::Msm(ic.data() + 1, plain.data(), nullptr, plain.size());
   return sum.ToAffine();
+}
+
+// sum weights[i] * IC[i]. `tables` may be null.
+G1Affine WeightedSum(const std::vector<G1Affine>& ic, const std::vector<Fr>& weights,
+                     const KeyTables* tables) {
+  if (weights.size() <= kSerialSignalsMax + 1) {
+    G1Xyzz sum = G1Xyzz::Infinity();
+    for (size_t i = 0; i < weights.size(); ++i) {
+      sum += tables == nullptr ? kernels::ScalarMul(G1Xyzz::FromAffine(ic[i]), weights[i])
+                               : tables->ic[i].Times(weights[i]);
+    }
+    return sum.ToAffine();
+  }
+  std::vector<U256> plain(weights.size());
+  for (size_t i = 0; i < weights.size(); ++i) plain[i] = weights[i].ToPlain();
+  return kernels::Msm(ic.data(), plain.data(), nullptr, plain.size()).ToAffine();
+}
+
+// The share of each IC point in a batch: of IC[0] the sum of all coefficients, of IC[i + 1] that of
+// coefficient times signal i.
+std::vector<Fr> SignalWeights(absl::Span<const BatchedProof> proofs, const Uint128* coefficients,
+                              size_t n_public) {
+  std::vector<Fr> weights(n_public + 1);
+  for (size_t k = 0; k < proofs.size(); ++k) {
+    const Uint128 r = coefficients[k];
+    const Fr coefficient =
+        Fr::FromPlain(U256{{static_cast<uint64_t>(r), static_cast<uint64_t>(r >> 64), 0, 0}});
+    weights[0] += coefficient;
+    for (size_t i = 0; i < n_public; ++i) weights[i + 1] += coefficient * proofs[k].public_signals[i];
+  }
+  return weights;
 }
 
 template <typename F>
@@ -86,14 +123,17 @@ absl::Status CheckHeaderPointG2(absl::string_view name, const G2Affine& p) {
 
 }  // namespace
 
+absl::Status CheckSignalCount(const VerificationKey& key, size_t n) {
+  if (n == key.n_public()) return absl::OkStatus();
+  return WithReason(
+      absl::InvalidArgumentError(absl::StrCat("public signals: expected ", key.n_public(),
+                                              " of them, as the verification key says, got ", n)),
+      ErrorReason::kPublicSignalsMalformed);
+}
+
 absl::StatusOr<bool> Verify(const VerificationKey& key, absl::Span<const Fr> public_signals,
                             const Groth16Proof& proof) {
-  if (public_signals.size() != key.n_public()) {
-    return WithReason(absl::InvalidArgumentError(absl::StrCat("public signals: expected ", key.n_public(),
-                                                              " of them, as the verification key says, got ",
-                                                              public_signals.size())),
-                      ErrorReason::kPublicSignalsMalformed);
-  }
+  PROOFMILL_RETURN_IF_ERROR(CheckSignalCount(key, public_signals.size()));
   if (!kernels::IsOnCurve(proof.a) || !kernels::IsOnCurve(proof.b) || !kernels::IsOnCurve(proof.c))
     return false;
   if (!kernels::IsInG2Subgroup(proof.b)) return false;
@@ -112,8 +152,8 @@ PreparedPairings::PreparedPairings(const VerificationKey& key)
 KeyTables::KeyTables(const VerificationKey& key, const G1Affine& delta1_point)
     : delta1(delta1_point), delta2(key.delta2) {
   if (key.n_public() > kSerialSignalsMax) return;
-  ic.reserve(key.n_public());
-  for (size_t i = 1; i < key.ic.size(); ++i) ic.emplace_back(key.ic[i]);
+  ic.reserve(key.ic.size());
+  for (const G1Affine& point : key.ic) ic.emplace_back(point);
 }
 
 void StagedVerification::SetPublicSignals(absl::Span<const Fr> public_signals) {
@@ -135,6 +175,31 @@ bool StagedVerification::Accepts() const {
   if (!ab_in_groups_ || !c_on_curve_) return false;
   const kernels::Fq12 product = of_ab_ * of_signals_ * of_c_ * prepared_.alpha_beta;
   return kernels::FinalExponentiation(product) == kernels::Fq12::One();
+}
+
+std::optional<BatchedProof> StagedVerification::ForBatch(const G1Affine& c,
+                                                         absl::Span<const Fr> public_signals) const {
+  if (!ab_in_groups_ || !kernels::IsOnCurve(c)) return std::nullopt;
+  return BatchedProof{of_ab_, c, public_signals};
+}
+
+absl::StatusOr<bool> VerifyTogether(const VerificationKey& key, const PreparedPairings& prepared,
+                                    const KeyTables* tables, absl::Span<const BatchedProof> proofs) {
+  const size_t n = proofs.size();
+  std::array<Uint128, kProofBatchMax + 1> exponents;
+  PROOFMILL_RETURN_IF_ERROR(FillRandom(exponents.data(), n * sizeof(Uint128)));
+  std::array<Fq12, kProofBatchMax + 1> values;
+  std::array<G1Affine, kProofBatchMax> c;
+  for (size_t i = 0; i < n; ++i) {
+    values[i] = proofs[i].of_ab * prepared.alpha_beta;
+    c[i] = proofs[i].c;
+  }
+  const G1Affine of_signals =
+      WeightedSum(key.ic, SignalWeights(proofs, exponents.data(), key.n_public()), tables);
+  const G1Affine of_c = kernels::SumOfFew(c.data(), exponents.data(), n).ToAffine();
+  values[n] = kernels::MillerLoop(of_signals, prepared.gamma2) * kernels::MillerLoop(of_c, prepared.delta2);
+  exponents[n] = 1;
+  return kernels::FinalExponentiationOfPowers(values.data(), exponents.data(), n + 1) == Fq12::One();
 }
 
 absl::Status CheckVerificationKey(const VerificationKey& key) {

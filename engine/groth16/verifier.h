@@ -12,6 +12,10 @@
 #ifndef PROOFMILL_ENGINE_GROTH16_VERIFIER_H_
 #define PROOFMILL_ENGINE_GROTH16_VERIFIER_H_
 
+#include <cstddef>
+#include <optional>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -30,6 +34,9 @@ namespace proofmill::engine {
 absl::StatusOr<bool> Verify(const VerificationKey& key, absl::Span<const kernels::Fr> public_signals,
                             const Groth16Proof& proof);
 
+// Verify()'s error, if a proof for `key` cannot have so many public signals.
+absl::Status CheckSignalCount(const VerificationKey& key, size_t n);
+
 // What every verification with a key needs and no proof changes: about 35 KB.
 struct PreparedPairings {
   // REQUIRES: `key` as for Verify(); else the values are meaningless.
@@ -40,6 +47,14 @@ struct PreparedPairings {
   kernels::PreparedG2 delta2;
 };
 
+// What is left to check of a proof of which all but its last steps is done.
+struct BatchedProof {
+  kernels::Fq12 of_ab;  // Miller value of (-A, B)
+  kernels::G1Affine c;
+  absl::Span<const kernels::Fr> public_signals;
+};
+inline constexpr size_t kProofBatchMax = 16;
+
 // Multiples of the points of a key that every one of its proofs multiplies: 53 KB for each point of G1, 106
 // KB for delta2; made in about 2 ms.
 struct KeyTables {
@@ -48,8 +63,16 @@ struct KeyTables {
 
   kernels::WindowTable<kernels::Fq> delta1;
   kernels::WindowTable<kernels::Fq2> delta2;
-  std::vector<kernels::WindowTable<kernels::Fq>> ic;  // of IC[1], ...; empty where there are many
+  std::vector<kernels::WindowTable<kernels::Fq>> ic;  // empty where there are many
 };
+
+// Whether Verify() accepts all of `proofs`, by one equation: each proof's own to the power of a random number
+// of 128 bits, all multiplied. A wrong proof passes with probability 2^-128 at most, whatever the others are.
+// Throws std::bad_alloc. REQUIRES: at most kProofBatchMax, each with A and C on the curve, B in its subgroup
+// and n_public signals.
+//   INTERNAL  the kernel gave no randomness.
+absl::StatusOr<bool> VerifyTogether(const VerificationKey& key, const PreparedPairings& prepared,
+                                    const KeyTables* tables, absl::Span<const BatchedProof> proofs);
 
 // Verify() in steps, for a prover that has the parts of its proof one after the other: what can be checked of
 // a part is checked while the next is made. SetPublicSignals(), SetAB(), CheckGroups() and SetC() once each,
@@ -68,6 +91,11 @@ class StagedVerification {
   void SetC(const kernels::G1Affine& c);
   // Whether Verify() accepts the proof.
   bool Accepts() const;
+
+  // After SetAB() and CheckGroups(), in place of the rest: the proof for VerifyTogether(). Nothing if a point
+  // is not where it should be: Verify() refuses such a proof.
+  std::optional<BatchedProof> ForBatch(const kernels::G1Affine& c,
+                                       absl::Span<const kernels::Fr> public_signals) const;
 
  private:
   const VerificationKey& key_;
