@@ -12,6 +12,7 @@
 #include "engine/formats/file.h"
 #include "engine/formats/snarkjs_json.h"
 #include "engine/formats/wtns.h"
+#include "engine/groth16/proof_checks.h"
 #include "engine/groth16/verifier.h"
 #include "engine/whir/files.h"
 #include "engine/whir/prover.h"
@@ -24,11 +25,26 @@ absl::string_view ViewOf(const engine::SecretBuffer<uint8_t>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// Checks proofs of one circuit, together where several come at a time.
+class CircuitVerifier {
+ public:
+  explicit CircuitVerifier(engine::VerificationKey key) : key_(std::move(key)) {}
+
+  absl::StatusOr<bool> Verify(const std::vector<kernels::Fr>& signals, const engine::Groth16Proof& proof) {
+    return checks_.Verify(signals, proof);
+  }
+
+ private:
+  const engine::VerificationKey key_;
+  const engine::PreparedPairings prepared_{key_};
+  engine::ProofChecks checks_{key_, prepared_};
+};
+
 // A proof is good if its public signals are those of the witness and the circuit's key accepts it.
 class ExpectedGroth16 final : public ExpectedProof {
  public:
-  ExpectedGroth16(std::shared_ptr<const engine::VerificationKey> key, std::vector<std::string> signals)
-      : key_(std::move(key)), signals_(std::move(signals)) {}
+  ExpectedGroth16(std::shared_ptr<CircuitVerifier> verifier, std::vector<std::string> signals)
+      : verifier_(std::move(verifier)), signals_(std::move(signals)) {}
 
   std::string FaultOf(const v1::ProofResult& result) const override {
     const std::vector<std::string> signals(result.public_signals().begin(), result.public_signals().end());
@@ -37,20 +53,20 @@ class ExpectedGroth16 final : public ExpectedProof {
     if (!proof.ok()) return std::string(proof.status().message());
     const auto values = ToSignals(result.public_signals());
     if (!values.ok()) return std::string(values.status().message());
-    const auto valid = engine::Verify(*key_, *values, *proof);
+    const auto valid = verifier_->Verify(*values, *proof);
     if (!valid.ok()) return std::string(valid.status().message());
     return *valid ? "" : "it does not verify";
   }
 
  private:
-  const std::shared_ptr<const engine::VerificationKey> key_;
+  const std::shared_ptr<CircuitVerifier> verifier_;
   const std::vector<std::string> signals_;
 };
 
 class Groth16Reader final : public LoadInputReader {
  public:
   Groth16Reader(engine::VerificationKey key, const v1::Groth16Sizes& sizes)
-      : key_(std::make_shared<const engine::VerificationKey>(std::move(key))), sizes_(sizes) {}
+      : verifier_(std::make_shared<CircuitVerifier>(std::move(key))), sizes_(sizes) {}
 
   absl::StatusOr<LoadInput> Read(const std::string& path) override {
     LoadInput out;
@@ -62,12 +78,12 @@ class Groth16Reader final : public LoadInputReader {
       signals.push_back(ToBytes(kernels::Fr::FromPlain(witness.values[i])));
     }
     out.input = client::Input(ViewOf(out.bytes));
-    out.expected = std::make_unique<ExpectedGroth16>(key_, std::move(signals));
+    out.expected = std::make_unique<ExpectedGroth16>(verifier_, std::move(signals));
     return out;
   }
 
  private:
-  const std::shared_ptr<const engine::VerificationKey> key_;
+  const std::shared_ptr<CircuitVerifier> verifier_;
   const v1::Groth16Sizes sizes_;
 };
 
