@@ -29,6 +29,8 @@ constexpr double kWeightMax = 1000;
 constexpr milliseconds kRetryDelayUnknown{1000};
 constexpr milliseconds kRetryDelayMin{50};
 constexpr milliseconds kRetryDelayMax{30'000};
+// Beyond the longest deadline: a proof that nobody wants any more ends with its stage.
+constexpr milliseconds kStageMarginMin{60'000};
 
 absl::Status CheckOptions(const EngineOptions& options, size_t runners) {
   const auto invalid = [](std::string_view what) { return absl::InvalidArgumentError(std::string(what)); };
@@ -45,6 +47,11 @@ absl::Status CheckOptions(const EngineOptions& options, size_t runners) {
   if (options.standby_runners >= runners) return invalid("not every device can stand by");
   if (options.circuits.loads_max == 0) return invalid("loads_max must be at least 1, got 0");
   return absl::OkStatus();
+}
+
+// A job whose stage takes longer has nobody who waits for it, however late it was begun.
+Clock::duration StageMax(const EngineOptions& options) {
+  return options.maximum_deadline + std::max(options.maximum_deadline / 2, kStageMarginMin);
 }
 
 // Threads a device: what the one that works on the most jobs at a time can use. Another only has a job wait
@@ -131,7 +138,8 @@ Engine::Parts::Parts(EngineOptions options_in, std::vector<std::unique_ptr<JobRu
     workers.push_back(std::make_unique<Worker>(Worker::Options{.index = i * workers_per_device,
                                                                .faults_max = options.device_faults_max,
                                                                .thread_name = absl::StrCat("pm-worker-", i),
-                                                               .threads = workers_per_device},
+                                                               .threads = workers_per_device,
+                                                               .stage_max = StageMax(options)},
                                                std::move(runners[i]),
                                                Worker::Context{*dispatcher, health, observer, clock}));
   }

@@ -1,6 +1,7 @@
 #include "engine/dispatch/worker.h"
 
 #include <exception>
+#include <functional>
 #include <new>
 #include <string_view>
 #include <utility>
@@ -15,13 +16,23 @@
 namespace proofmill::engine {
 namespace {
 
-// Keeps the times of the stages, and passes them on to the observer and to the clients that wait.
+// Looks in the time that a stage may take at most.
+constexpr int kLooksPerStage = 8;
+
+// Keeps the times of the stages, and passes them on to the observer and to the clients that wait. `on_stage`
+// is called with each.
 class StageRecorder final : public StageSink {
  public:
-  StageRecorder(Job& job, const DeviceInfo& device, Dispatcher& dispatcher, Observer& observer)
-      : job_(job), device_(device), dispatcher_(dispatcher), observer_(observer) {}
+  StageRecorder(Job& job, const DeviceInfo& device, Dispatcher& dispatcher, Observer& observer,
+                std::function<void()> on_stage)
+      : job_(job),
+        device_(device),
+        dispatcher_(dispatcher),
+        observer_(observer),
+        on_stage_(std::move(on_stage)) {}
 
   void OnStage(std::string_view stage, std::chrono::nanoseconds duration) override {
+    on_stage_();
     std::string name(stage);
     observer_.OnStage(job_.info(), device_, name, duration);
     job_.ReportStage(name);
@@ -36,6 +47,7 @@ class StageRecorder final : public StageSink {
   const DeviceInfo& device_;
   Dispatcher& dispatcher_;
   Observer& observer_;
+  const std::function<void()> on_stage_;
   std::vector<StageTime> times_;
 };
 
@@ -47,7 +59,11 @@ absl::Status OutOfMemory() {
 }  // namespace
 
 Worker::Worker(Options options, std::unique_ptr<JobRunner> runner, Context context)
-    : options_(std::move(options)), runner_(std::move(runner)), context_(context), device_(runner_->info()) {}
+    : options_(std::move(options)),
+      runner_(std::move(runner)),
+      context_(context),
+      device_(runner_->info()),
+      stage_starts_(options_.threads) {}
 
 Worker::~Worker() = default;
 
@@ -60,11 +76,59 @@ void Worker::Start() {
       while (const JobPtr job = context_.dispatcher.queue().Pop(index)) RunJob(index, job);
     });
   }
+  if (!options_.stage_max.has_value()) return;
+  watch_ = std::thread([this] {
+    SetThreadName("pm-watch");
+    Watch();
+  });
 }
 
 void Worker::Join() {
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
+  {
+    MutexLock lock(mu_);
+    joined_ = true;
+    joined_changed_.NotifyAll();
+  }
+  if (watch_.joinable()) watch_.join();
+}
+
+void Worker::Watch() {
+  const Clock::duration period = *options_.stage_max / kLooksPerStage;
+  while (true) {
+    {
+      MutexLock lock(mu_);
+      while (!joined_ && !out_of_service_.has_value() && !HangsLocked()) {
+        context_.clock.WaitUntil(joined_changed_, mu_, context_.clock.Now() + period);
+      }
+      if (joined_ || out_of_service_.has_value()) return;
+    }
+    try {
+      const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*options_.stage_max).count();
+      const absl::Status status = WithReason(
+          absl::InternalError(absl::StrCat("it hangs: no stage of a proof has ended for ", seconds, " s")),
+          ErrorReason::kDeviceFault);
+      context_.observer.OnDeviceError(device_, DeviceErrorClass::kTimeout, status);
+      TakeBlame({.error_class = DeviceErrorClass::kTimeout, .status = status, .lost = true});
+      return;
+    } catch (const std::bad_alloc&) {
+      // Then at the next look.
+    }
+  }
+}
+
+bool Worker::HangsLocked() const {
+  const Clock::time_point now = context_.clock.Now();
+  for (const std::optional<Clock::time_point>& start : stage_starts_) {
+    if (start.has_value() && now - *start >= *options_.stage_max) return true;
+  }
+  return false;
+}
+
+void Worker::SetStageStart(size_t index, std::optional<Clock::time_point> start) {
+  MutexLock lock(mu_);
+  stage_starts_[index - options_.index] = start;
 }
 
 std::optional<std::string> Worker::out_of_service() const {
@@ -95,8 +159,11 @@ void Worker::RunJob(size_t index, const JobPtr& job) {
   context_.observer.OnJobStarted(job->info(), device_, queue_wait);
   dispatcher.ReportProgress(*job);
 
-  StageRecorder stages(*job, device_, dispatcher, context_.observer);
+  SetStageStart(index, start);
+  StageRecorder stages(*job, device_, dispatcher, context_.observer,
+                       [this, index] { SetStageStart(index, context_.clock.Now()); });
   RunOutcome outcome = RunGuarded(*job, stages);
+  SetStageStart(index, std::nullopt);
 
   const Clock::duration run_time = context_.clock.Now() - start;
   Observe(*job, outcome, run_time);

@@ -6,6 +6,8 @@
 // A job fails alone: an exception (memory that cannot be had) becomes its error, and the next job runs. A
 // device that is to blame for a failure runs the job once more elsewhere, if there is another one; after
 // several faults in a row, or when it is lost, it is taken out of service for the rest of the process's life.
+// So is one that hangs: a thread of the worker's own looks whether the stages of its jobs end. Nobody is
+// answered for that, since Options::stage_max is longer than anybody waits; the thread that hangs stays.
 //
 // Thread safety: Start() and Join() by the owner; runner() and out_of_service() from any thread (job_runner.h
 // says which calls).
@@ -39,6 +41,8 @@ class Worker {
     int faults_max;  // in a row
     std::string thread_name;
     size_t threads = 1;  // they have the indices index .. index + threads - 1
+    // A device hangs when no stage of one of its jobs ends for so long. REQUIRES: longer than any deadline.
+    std::optional<Clock::duration> stage_max = std::nullopt;
   };
   // What it works with; all of it must outlive the worker.
   struct Context {
@@ -56,7 +60,8 @@ class Worker {
 
   // Says that the device is up, and starts the threads.
   void Start();
-  // Waits for the threads, which end when the queue is closed and empty or the device is out of service.
+  // Waits for the threads that prove, which end when the queue is closed and empty or the device is out of
+  // service.
   void Join();
   // Takes one job and runs it on the calling thread; false if there is none. For simulations, instead of
   // Start().
@@ -75,6 +80,11 @@ class Worker {
   void Learn(const Job& job, Clock::duration run_time);
   // Puts a job that failed here back for another device, once.
   bool RunElsewhere(size_t index, const JobPtr& job);
+  // What the thread that looks for a hang does.
+  void Watch();
+  bool HangsLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A job of the thread `index` has begun, has ended a stage, or (nothing) has ended.
+  void SetStageStart(size_t index, std::optional<Clock::time_point> start);
   // Counts the fault, and takes the device out of service if it was the last straw.
   void TakeBlame(const DeviceFault& fault);
   struct Times {
@@ -91,7 +101,12 @@ class Worker {
   mutable Mutex mu_;
   int faults_in_a_row_ ABSL_GUARDED_BY(mu_) = 0;
   std::optional<std::string> out_of_service_ ABSL_GUARDED_BY(mu_);
+  // Since when each thread is in one stage of a job.
+  std::vector<std::optional<Clock::time_point>> stage_starts_ ABSL_GUARDED_BY(mu_);
+  bool joined_ ABSL_GUARDED_BY(mu_) = false;
+  CondVar joined_changed_;
   std::vector<std::thread> threads_;
+  std::thread watch_;
 };
 
 }  // namespace proofmill::engine

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/base/error_reason.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/engine/base/fake_clock.h"
 #include "tests/engine/dispatch/fakes.h"
@@ -43,16 +45,17 @@ class WorkerTest : public testing::Test {
     dispatcher_->Stop();
   }
 
-  Worker& Make(size_t index, RunFunction run) {
+  Worker& Make(size_t index, RunFunction run, std::optional<Clock::duration> stage_max = std::nullopt) {
     const std::string name = "fake:" + std::to_string(index);
-    workers_[index] =
-        std::make_unique<Worker>(Worker::Options{.index = index, .faults_max = 3, .thread_name = name},
-                                 std::make_unique<FakeRunner>(name, std::move(run)),
-                                 Worker::Context{*dispatcher_, health_, observer_, clock_});
+    workers_[index] = std::make_unique<Worker>(
+        Worker::Options{
+            .index = index, .faults_max = 3, .thread_name = name, .threads = 1, .stage_max = stage_max},
+        std::make_unique<FakeRunner>(name, std::move(run)),
+        Worker::Context{*dispatcher_, health_, observer_, clock_});
     health_.SetDevice(name, true, "");
     return *workers_[index];
   }
-  std::shared_ptr<Ticket> Submit(const Reply& reply, uint64_t second = 0) {
+  absl::StatusOr<std::shared_ptr<Ticket>> TrySubmit(const Reply& reply, uint64_t second = 0) {
     auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
                                                  .witness = FakeWitness(second),
                                                  .reservation = *admission_.Reserve(64, true),
@@ -61,9 +64,11 @@ class WorkerTest : public testing::Test {
                                                  .request_id = "",
                                                  .enqueue_time = clock_.Now(),
                                                  .expected_run = {}});
-    auto ticket =
-        dispatcher_->Submit(std::move(job), std::nullopt, clock_.Now() + seconds(100),
-                            {reply.done(), reply.progress()}, [](Job&) { return absl::OkStatus(); });
+    return dispatcher_->Submit(std::move(job), std::nullopt, clock_.Now() + seconds(100),
+                               {reply.done(), reply.progress()}, [](Job&) { return absl::OkStatus(); });
+  }
+  std::shared_ptr<Ticket> Submit(const Reply& reply, uint64_t second = 0) {
+    auto ticket = TrySubmit(reply, second);
     EXPECT_TRUE(ticket.ok());
     return *ticket;
   }
@@ -352,6 +357,47 @@ TEST_F(WorkerTest, CancellingWhileBusyAnswersWithin100MillisecondsWhateverTheDev
   }
 
   EXPECT_LT(best, milliseconds(100));
+  go_on_.Open();
+}
+
+TEST_F(WorkerTest, ADeviceThatHangsIsTakenOutOfService) {
+  constexpr seconds kStageMax{200};  // longer than Submit() lets a job take
+  Worker& worker = Make(
+      0,
+      [&](const Circuit&, absl::Span<const kernels::U256> witness, const RunContext& context) {
+        clock_.Advance(kStageMax - seconds(1));  // long, but it goes on
+        context.stages.OnStage("msm_a", kStageMax - seconds(1));
+        running_.Open();
+        EXPECT_TRUE(go_on_.Wait());  // and now it does not
+        return EchoRun(witness);
+      },
+      kStageMax);
+  dispatcher_->RemoveWorker(1);
+  dispatcher_->Start();
+  const Reply stuck;
+  Submit(stuck);
+  worker.Start();
+  ASSERT_TRUE(running_.Wait());
+  EXPECT_TRUE(absl::IsDeadlineExceeded(stuck.Wait().status())) << "whoever waited was answered in time";
+  const Reply waiting;
+  Submit(waiting);
+  Latch down;
+  health_.AddListener([&](const HealthStatus& status) {
+    if (!status.ready) down.Open();
+  });
+  EXPECT_FALSE(down.IsOpen());
+
+  clock_.Advance(seconds(2));
+  EXPECT_FALSE(down.Wait(milliseconds(20))) << "a stage counts from the end of the one before";
+  clock_.Advance(kStageMax);
+
+  EXPECT_TRUE(down.Wait());
+  EXPECT_FALSE(health_.status().live) << "only a new process can help";
+  EXPECT_THAT(*worker.out_of_service(), testing::HasSubstr("no stage of a proof has ended for 200 s"));
+  EXPECT_FALSE(waiting.Wait().ok());
+  EXPECT_EQ(GetReason(TrySubmit(Reply()).status()), ErrorReason::kNoDevice);
+  EXPECT_EQ(observer_.totals().errors, (std::map<std::string, int>{{"timeout", 1}}));
+  EXPECT_FALSE(observer_.totals().device_up["fake:0"]);
   go_on_.Open();
 }
 
