@@ -18,6 +18,7 @@
 #include "engine/formats/file.h"
 #include "nlohmann/json.hpp"
 #include "server/build_info.h"
+#include "server/end_in_time.h"
 #include "server/environment.h"
 #include "server/library_logs.h"
 #include "server/process.h"
@@ -33,6 +34,10 @@ LogLevel ToLogLevel(const std::string& level) {
   return LogLevel::kInfo;
 }
 
+// Beyond the time that a drain may take: the joining of threads, and the last stage of a proof that was cut.
+constexpr absl::Duration kEndMargin = absl::Seconds(30);
+// As where no device is left: only a new process can help.
+constexpr int kHangsExitCode = 4;
 constexpr absl::Duration kLastAnswersTime = absl::Milliseconds(100);
 
 std::string Addresses(const Server& server, const char* separator) {
@@ -130,6 +135,10 @@ absl::StatusOr<ServeEnd> RunServer(const Config& config) {
   const ServeEnd end = ServeUntilStopped(*server, stop);
   // Without a device there is nothing to serve on for; whoever asks is told so, and goes elsewhere.
   const absl::Duration longest = end == ServeEnd::kNoDeviceLeft ? kLastAnswersTime : absl::InfiniteDuration();
+  const EndInTime in_time(config.drain_delay + config.shutdown_grace + kEndMargin, kHangsExitCode, [&log] {
+    log->Error("drain",
+               {{"step", "given_up"}, {"message", "a device hangs and does not let the process end"}});
+  });
   server->Drain([longest](absl::Duration delay) { absl::SleepFor(std::min(delay, longest)); });
   return end;
 }

@@ -37,7 +37,8 @@ class StopRequest {
 ServeEnd ServeUntilStopped(Server& server, StopRequest& stop);
 
 // Serves until SIGTERM or SIGINT, or until no device is left, drains, and returns. A second signal ends the
-// process at once, with exit code 128 + signal. REQUIRES: `config` passed ValidateConfig(); HardenProcess()
+// process at once, with exit code 128 + signal. If a device hangs, the process ends with exit code 4 half a
+// minute after the drain should have. REQUIRES: `config` passed ValidateConfig(); HardenProcess()
 // was called first in main; no other thread runs.
 //
 // On standard output, for scripts, with the ports that were chosen:
