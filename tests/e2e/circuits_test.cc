@@ -29,6 +29,7 @@
 #include "gtest/gtest.h"
 #include "proofmill/v1/prover.grpc.pb.h"
 #include "tests/e2e/server_process.h"
+#include "tests/sanitized.h"
 
 namespace proofmill::e2e {
 namespace {
@@ -173,16 +174,9 @@ class CircuitsTest : public ::testing::Test {
   CircuitFolder circuits_;
 };
 
-// A sanitizer keeps what was freed for a while, and takes its time.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-
 TEST_F(CircuitsTest, AThousandLoadsAndUnloadsLeaveMemoryAsItWas) {
-  constexpr int kWarmUp = kSanitized ? 10 : 200;
-  constexpr int kRounds = kSanitized ? 50 : 1'000;
+  constexpr int kWarmUp = kAddressSanitized ? 10 : 200;
+  constexpr int kRounds = kAddressSanitized ? 50 : 1'000;
   constexpr int64_t kGrowthMax = int64_t{4} << 20;
   Add("steady", 7);
   Add("guest", 8, 2);
@@ -218,11 +212,11 @@ TEST_F(CircuitsTest, AThousandLoadsAndUnloadsLeaveMemoryAsItWas) {
       static_cast<double>(before) / (1 << 20), kWarmUp, static_cast<double>(after) / (1 << 20), kRounds,
       keys_before, keys_after, proofs);
   EXPECT_GT(before, 0);
-  if (!kSanitized) {
+  if (!kAddressSanitized) {
     EXPECT_LT(after, before + kGrowthMax);
   }
   EXPECT_EQ(keys_after, keys_before) << "memory of the devices";
-  EXPECT_GT(proofs, kSanitized ? 5 : 100);
+  EXPECT_GT(proofs, kAddressSanitized ? 5 : 100);
   EXPECT_EQ(
       server.Metric("proofmill_requests_total", "code=\"OK\",method=\"CircuitAdminService/LoadCircuit\""),
       kRounds);

@@ -16,6 +16,7 @@
 #include "kernels/field/bn254_fr.h"
 #include "tests/engine/formats/status_matchers.h"
 #include "tests/engine/groth16/circuits.h"
+#include "tests/sanitized.h"
 
 namespace proofmill::engine {
 namespace {
@@ -23,11 +24,7 @@ namespace {
 using kernels::Fr;
 using kernels::U256;
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kRssGrowthMax = size_t{300} << 20;  // freed memory waits in a quarantine
-#else
-constexpr size_t kRssGrowthMax = size_t{4} << 20;
-#endif
+constexpr size_t kRssGrowthMax = size_t{kAddressSanitized ? 300 : 4} << 20;
 
 constexpr uint64_t kMask = 0x5aa5c33c0ff0e11eull;
 constexpr uint64_t kMappingBytesMax = uint64_t{1} << 30;  // larger ones are shadows of sanitizers
