@@ -9,6 +9,11 @@
 #include "engine/groth16/verifier.h"
 
 namespace proofmill::cli {
+namespace {
+
+constexpr size_t kVersionShown = 12;  // digits, as lists of circuits show them
+
+}  // namespace
 
 absl::StatusOr<KnownKey> AskForKey(client::Client& client, const std::string& circuit,
                                    absl::Duration timeout) {
@@ -21,11 +26,17 @@ absl::StatusOr<KnownKey> AskForKey(client::Client& client, const std::string& ci
   return known;
 }
 
-absl::StatusOr<CheckedResult> CheckResult(const engine::VerificationKey& key, const v1::ProofResult& result) {
+absl::StatusOr<CheckedResult> CheckResult(const KnownKey& key, const v1::ProofResult& result) {
+  if (!key.version.empty() && key.version != result.circuit_version()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("circuit ", result.circuit(), " has got another key since: expected version ",
+                     result.circuit_version().substr(0, kVersionShown), ", got ",
+                     key.version.substr(0, kVersionShown), "; --verify_with takes the proof's own key"));
+  }
   CheckedResult checked;
   PROOFMILL_ASSIGN_OR_RETURN(checked.proof, ToProof(result.groth16()));
   PROOFMILL_ASSIGN_OR_RETURN(checked.signals, ToSignals(result.public_signals()));
-  PROOFMILL_ASSIGN_OR_RETURN(const bool valid, engine::Verify(key, checked.signals, checked.proof));
+  PROOFMILL_ASSIGN_OR_RETURN(const bool valid, engine::Verify(key.key, checked.signals, checked.proof));
   if (!valid) {
     return absl::InternalError("expected a valid proof from the service, got one that does not verify");
   }

@@ -30,8 +30,9 @@ struct CheckedResult {
   std::vector<kernels::Fr> signals;
 };
 // The service has verified the proof; a client that trusts it blindly would not need proofs.
-//   INTERNAL  it does not verify.
-absl::StatusOr<CheckedResult> CheckResult(const engine::VerificationKey& key, const v1::ProofResult& result);
+//   FAILED_PRECONDITION  the key is of another version of the circuit than the proof.
+//   INTERNAL             it does not verify.
+absl::StatusOr<CheckedResult> CheckResult(const KnownKey& key, const v1::ProofResult& result);
 
 }  // namespace proofmill::cli
 

@@ -30,6 +30,10 @@ absl::StatusOr<std::unique_ptr<client::Client>> ClientFlags::MakeClient() const 
 }
 
 absl::Status WithReasonInText(const absl::Status& status) {
+  if (absl::IsUnimplemented(status) && status.message().empty()) {
+    return absl::UnimplementedError(
+        "expected a service with this call, got one without: administration is at --admin_listen");
+  }
   const std::string reason = client::ErrorReason(status);
   if (status.ok() || reason.empty()) return status;
   absl::Status named(status.code(), absl::StrCat(reason, ": ", status.message()));

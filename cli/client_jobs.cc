@@ -166,9 +166,14 @@ class ClientWatchCommand final : public Command {
     if (!job.ok()) return WithReasonInText(job.status());
     if (job->has_result()) {
       if (verify_with_.empty()) {
-        PROOFMILL_ASSIGN_OR_RETURN(key, AskForKey(*client, job->circuit(), flags_.deadline));
+        absl::StatusOr<KnownKey> asked = AskForKey(*client, job->circuit(), flags_.deadline);
+        if (absl::IsNotFound(asked.status())) {
+          return absl::NotFoundError(
+              absl::StrCat(asked.status().message(), "; --verify_with takes the proof's own key"));
+        }
+        PROOFMILL_ASSIGN_OR_RETURN(key, std::move(asked));
       }
-      PROOFMILL_ASSIGN_OR_RETURN(const CheckedResult checked, CheckResult(key.key, job->result()));
+      PROOFMILL_ASSIGN_OR_RETURN(const CheckedResult checked, CheckResult(key, job->result()));
       if (!proof_.empty()) {
         PROOFMILL_RETURN_IF_ERROR(WriteOutputFiles({{proof_, engine::ProofToJson(checked.proof)},
                                                     {public_, engine::PublicToJson(checked.signals)}}));

@@ -92,7 +92,7 @@ class ClientProveCommand final : public Command {
     if (!key || (!key->version.empty() && key->version != result.circuit_version())) {
       PROOFMILL_ASSIGN_OR_RETURN(key, AskForKey(*client, spec_circuit_, flags_.deadline));
     }
-    PROOFMILL_ASSIGN_OR_RETURN(const CheckedResult checked, CheckResult(key->key, result));
+    PROOFMILL_ASSIGN_OR_RETURN(const CheckedResult checked, CheckResult(*key, result));
     PROOFMILL_RETURN_IF_ERROR(WriteOutputFiles({{positional[1], engine::ProofToJson(checked.proof)},
                                                 {positional[2], engine::PublicToJson(checked.signals)}}));
     if (timings_ || json_)
