@@ -36,12 +36,12 @@ json ParametersToJson(const WhirParameters& p) {
 }
 
 WhirParameters ParametersWithDefaults(const json& given, size_t claims) {
+  JsonMember(given, "num_variables");
   json all = ParametersToJson(WhirParameters{});
   for (const auto& [name, value] : given.get_ref<const json::object_t&>()) {
     if (!all.contains(name)) ThrowJsonError(absl::StrCat("parameters: unknown name ", name));
     all[name] = value;
   }
-  if (!given.contains("num_variables")) ThrowJsonError("parameters: num_variables is missing");
   if (!given.contains("num_claims")) all["num_claims"] = claims;
   if (!given.contains("domain_reduction"))
     all["domain_reduction"] = std::min(JsonFolding(all["folding"]).first, 3u);
@@ -49,13 +49,13 @@ WhirParameters ParametersWithDefaults(const json& given, size_t claims) {
 }
 
 WhirStatement StatementFrom(const json& file) {
-  const json& claims = file.at("claims");
+  const json& claims = JsonMember(file, "claims");
   WhirStatement out;
-  out.parameters = ParametersWithDefaults(file.at("parameters"), claims.size());
+  out.parameters = ParametersWithDefaults(JsonMember(file, "parameters"), claims.size());
   const uint32_t degree = out.parameters.extension_degree;
-  for (const json& claim : claims.get_ref<const json::array_t&>()) {
+  for (const json& claim : JsonList(claims)) {
     WhirClaim& to = out.claims.emplace_back();
-    to.point = JsonExtElements(claim.at("point"), degree);
+    to.point = JsonExtElements(JsonMember(claim, "point"), degree);
     if (!claim.contains("value")) continue;
     to.value = JsonElements(claim.at("value"));
     if (to.value.size() != degree) {
@@ -85,7 +85,7 @@ absl::StatusOr<WhirParameters> ParseWhirParameters(std::string_view text) {
     TakeProfile(file);
     return ParametersWithDefaults(file, 1);
   } catch (const json::exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat("parameters: ", error.what()));
+    return absl::InvalidArgumentError(absl::StrCat("parameters: ", JsonErrorText(error)));
   }
 }
 
@@ -98,7 +98,7 @@ absl::StatusOr<WhirStatement> ParseWhirStatement(std::string_view text) {
   try {
     return StatementFrom(file);
   } catch (const json::exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat("statement: ", error.what()));
+    return absl::InvalidArgumentError(absl::StrCat("statement: ", JsonErrorText(error)));
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,9 +12,48 @@ namespace proofmill::engine {
 using kernels::BabyBear;
 using nlohmann::json;
 
+namespace {
+
+constexpr size_t kShownMax = 40;  // characters of a value
+
+std::string Got(const json& value) {
+  const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
+  return text.size() <= kShownMax ? text : absl::StrCat(text.substr(0, kShownMax), "...");
+}
+
+}  // namespace
+
 void ThrowJsonError(const std::string& what) { throw json::other_error::create(599, what, nullptr); }
 
-uint64_t JsonUint(const json& value) { return value.get_ref<const json::number_unsigned_t&>(); }
+std::string JsonErrorText(const json::exception& error) {
+  const std::string_view what = error.what();
+  const size_t number_end = what.find("] ");
+  return std::string(number_end == std::string_view::npos ? what : what.substr(number_end + 2));
+}
+
+const json& JsonMember(const json& object, const char* name) {
+  if (!object.is_object())
+    ThrowJsonError(absl::StrCat("expected an object with ", name, ", got ", Got(object)));
+  const auto found = object.find(name);
+  if (found == object.end()) ThrowJsonError(absl::StrCat(name, ": expected it, got none"));
+  return *found;
+}
+
+const json::array_t& JsonList(const json& value) {
+  if (!value.is_array()) ThrowJsonError(absl::StrCat("expected a list, got ", Got(value)));
+  return value.get_ref<const json::array_t&>();
+}
+
+const std::string& JsonText(const json& value) {
+  if (!value.is_string()) ThrowJsonError(absl::StrCat("expected a text, got ", Got(value)));
+  return value.get_ref<const std::string&>();
+}
+
+uint64_t JsonUint(const json& value) {
+  if (!value.is_number_unsigned())
+    ThrowJsonError(absl::StrCat("expected a whole number from 0 on, got ", Got(value)));
+  return value.get<uint64_t>();
+}
 
 uint32_t JsonUint32(const json& value) {
   const uint64_t number = JsonUint(value);
@@ -21,6 +61,15 @@ uint32_t JsonUint32(const json& value) {
     ThrowJsonError(absl::StrCat("expected a number below 2^32, got ", number));
   }
   return static_cast<uint32_t>(number);
+}
+
+uint32_t JsonUint32(const json& object, const char* name) {
+  const json& value = JsonMember(object, name);
+  try {
+    return JsonUint32(value);
+  } catch (const json::exception& error) {
+    ThrowJsonError(absl::StrCat(name, ": ", JsonErrorText(error)));
+  }
 }
 
 BabyBear JsonElement(const json& value, WhirNumbers numbers) {
@@ -33,7 +82,7 @@ BabyBear JsonElement(const json& value, WhirNumbers numbers) {
 }
 
 void AppendJsonElements(const json& list, WhirNumbers numbers, WhirElements& out) {
-  for (const json& value : list.get_ref<const json::array_t&>()) out.push_back(JsonElement(value, numbers));
+  for (const json& value : JsonList(list)) out.push_back(JsonElement(value, numbers));
 }
 
 WhirElements JsonElements(const json& list, WhirNumbers numbers) {
@@ -44,7 +93,7 @@ WhirElements JsonElements(const json& list, WhirNumbers numbers) {
 
 WhirElements JsonExtElements(const json& list, size_t degree) {
   WhirElements out;
-  for (const json& element : list.get_ref<const json::array_t&>()) {
+  for (const json& element : JsonList(list)) {
     if (element.size() != degree) {
       ThrowJsonError(absl::StrCat("expected ", degree, " coefficients, got ", element.size()));
     }
@@ -78,12 +127,13 @@ json ExtElementsToJson(absl::Span<const BabyBear> elements, size_t degree) {
 }
 
 WhirFolding JsonFolding(const json& value) {
-  if (value.contains("constant")) return WhirFolding::Constant(JsonUint32(value.at("constant")));
-  return WhirFolding::FirstRest(JsonUint32(value.at("first")), JsonUint32(value.at("rest")));
+  if (!value.is_object() || value.contains("constant"))
+    return WhirFolding::Constant(JsonUint32(value, "constant"));
+  return WhirFolding::FirstRest(JsonUint32(value, "first"), JsonUint32(value, "rest"));
 }
 
 WhirAssumption JsonAssumption(const json& value) {
-  const auto& name = value.get_ref<const std::string&>();
+  const std::string& name = JsonText(value);
   for (const auto assumption :
        {WhirAssumption::kUniqueDecoding, WhirAssumption::kJohnsonBound, WhirAssumption::kCapacityBound}) {
     if (name == AssumptionName(assumption)) return assumption;
@@ -93,7 +143,7 @@ WhirAssumption JsonAssumption(const json& value) {
 
 WhirParameters JsonStrictParameters(const json& value) {
   WhirParameters p;
-  const auto& constants = value.at("constants").get_ref<const std::string&>();
+  const auto& constants = JsonText(JsonMember(value, "constants"));
   if (constants == ConstantsName(kernels::Poseidon2Set::kGrainLfsr)) {
     p.constants = kernels::Poseidon2Set::kGrainLfsr;
   } else if (constants == ConstantsName(kernels::Poseidon2Set::kSmallRngSeed1)) {
@@ -102,25 +152,25 @@ WhirParameters JsonStrictParameters(const json& value) {
     p.constants = kernels::Poseidon2Set{0};  // refused by DeriveWhirConfig()
   }
   p.profile = WhirProfile::kStrict;
-  p.extension_degree = JsonUint32(value.at("extension_degree"));
-  p.num_variables = JsonUint32(value.at("num_variables"));
-  p.folding = JsonFolding(value.at("folding"));
-  p.log_inv_rate = JsonUint32(value.at("log_inv_rate"));
-  p.domain_reduction = JsonUint32(value.at("domain_reduction"));
-  p.security_level = JsonUint32(value.at("security_level"));
-  p.max_pow_bits = JsonUint32(value.at("max_pow_bits"));
-  p.assumption = JsonAssumption(value.at("assumption"));
-  p.num_claims = JsonUint32(value.at("num_claims"));
+  p.extension_degree = JsonUint32(value, "extension_degree");
+  p.num_variables = JsonUint32(value, "num_variables");
+  p.folding = JsonFolding(JsonMember(value, "folding"));
+  p.log_inv_rate = JsonUint32(value, "log_inv_rate");
+  p.domain_reduction = JsonUint32(value, "domain_reduction");
+  p.security_level = JsonUint32(value, "security_level");
+  p.max_pow_bits = JsonUint32(value, "max_pow_bits");
+  p.assumption = JsonAssumption(JsonMember(value, "assumption"));
+  p.num_claims = JsonUint32(value, "num_claims");
   return p;
 }
 
 std::vector<WhirClaim> JsonClaims(const json& list, size_t degree) {
   std::vector<WhirClaim> out;
-  for (const json& claim : list.get_ref<const json::array_t&>()) {
-    WhirElements value = JsonElements(claim.at("value"));
+  for (const json& claim : JsonList(list)) {
+    WhirElements value = JsonElements(JsonMember(claim, "value"));
     if (value.size() != degree)
       ThrowJsonError(absl::StrCat("value: expected ", degree, " coefficients, got ", value.size()));
-    out.push_back({JsonExtElements(claim.at("point"), degree), std::move(value)});
+    out.push_back({JsonExtElements(JsonMember(claim, "point"), degree), std::move(value)});
   }
   return out;
 }

@@ -24,10 +24,19 @@ namespace proofmill::engine {
 enum class WhirNumbers { kCanonical, kMontgomery };
 
 [[noreturn]] void ThrowJsonError(const std::string& what);
+// What an exception of the library or ThrowJsonError() says, without the library's number for it.
+std::string JsonErrorText(const nlohmann::json::exception& error);
 
+// Everything from here on throws what JsonErrorText() makes one line of: what was expected, and what there
+// is.
+const nlohmann::json& JsonMember(const nlohmann::json& object, const char* name);
+const nlohmann::json::array_t& JsonList(const nlohmann::json& value);
+const std::string& JsonText(const nlohmann::json& value);
 uint64_t JsonUint(const nlohmann::json& value);
 // Throws above 2^32 - 1.
 uint32_t JsonUint32(const nlohmann::json& value);
+// Of a member of an object, which the error then names.
+uint32_t JsonUint32(const nlohmann::json& object, const char* name);
 kernels::BabyBear JsonElement(const nlohmann::json& value, WhirNumbers numbers = WhirNumbers::kCanonical);
 // A list of base elements, appended to `out`.
 void AppendJsonElements(const nlohmann::json& list, WhirNumbers numbers, WhirElements& out);

@@ -198,7 +198,7 @@ absl::StatusOr<WhirProof> WhirProofFromJson(std::string_view text, size_t degree
   try {
     return Reader(degree, form).Proof(value);
   } catch (const nlohmann::json::exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat("WHIR proof: ", error.what()));
+    return absl::InvalidArgumentError(absl::StrCat("WHIR proof: ", JsonErrorText(error)));
   }
 }
 

@@ -91,7 +91,7 @@ absl::StatusOr<WhirVectorResult> CheckWhirVector(std::string_view text, const Wh
           "final_openings_digest, got another JSON");
     }
   } catch (const nlohmann::json::exception& error) {
-    return absl::InvalidArgumentError(absl::StrCat("WHIR vector: ", error.what()));
+    return absl::InvalidArgumentError(absl::StrCat("WHIR vector: ", JsonErrorText(error)));
   }
   return comparison.Result();
 }
