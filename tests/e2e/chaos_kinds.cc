@@ -210,9 +210,10 @@ class Liar final : public ChaosActor {
 class Uploader final : public ChaosActor {
  public:
   Uploader(const ChaosScene& scene, uint64_t seed)
-      : ChaosActor(scene, "uploader", seed,
-                   {"UPLOAD_UNKNOWN", "UPLOAD_INCOMPLETE", "UPLOAD_OFFSET", "UPLOAD_CHECKSUM",
-                    "REQUEST_INVALID", "WITNESS_LENGTH"}),
+      : ChaosActor(
+            scene, "uploader", seed,
+            {"UPLOAD_UNKNOWN", "UPLOAD_INCOMPLETE", "UPLOAD_OFFSET", "UPLOAD_CHECKSUM", "REQUEST_INVALID",
+             "WITNESS_LENGTH", "DEADLINE_EXPIRED"}),  // on a busy machine it may owe a message for too long
         uploads_(v1::UploadService::NewStub(channel_)),
         prover_(v1::ProverService::NewStub(channel_)),
         wtns_(scene.circuits.Wtns("busy", seed)) {}
