@@ -41,7 +41,8 @@ absl::StatusOr<v1::Circuit> Client::WatchCircuit(absl::string_view id, absl::Dur
       if (on_change) on_change(last);
     }
     const absl::Status ended = FromGrpc(stream->Finish(), context);
-    if (!ended.ok() || IsSettled(last)) return IsSettled(last) ? absl::OkStatus() : ended;
+    if (IsSettled(last)) return absl::OkStatus();
+    if (!ended.ok()) return ended;
     return absl::UnavailableError("expected news of the circuit until it settles, got the end of the stream");
   });
   if (!status.ok()) return status;

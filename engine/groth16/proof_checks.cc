@@ -30,7 +30,7 @@ absl::StatusOr<bool> ProofChecks::Verify(absl::Span<const kernels::Fr> public_si
   PROOFMILL_RETURN_IF_ERROR(CheckSignalCount(key_, public_signals.size()));
   StagedVerification verification(key_, prepared_, nullptr);
   verification.CheckGroups(proof.a, proof.b);
-  if (!verification.ForBatch(proof.c, public_signals).has_value()) return false;
+  if (!verification.InGroups(proof.c)) return false;
   verification.SetAB(proof.a, proof.b);
   const auto alone = [&] {
     verification.SetPublicSignals(public_signals);

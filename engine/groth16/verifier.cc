@@ -177,9 +177,11 @@ bool StagedVerification::Accepts() const {
   return kernels::FinalExponentiation(product) == kernels::Fq12::One();
 }
 
+bool StagedVerification::InGroups(const G1Affine& c) const { return ab_in_groups_ && kernels::IsOnCurve(c); }
+
 std::optional<BatchedProof> StagedVerification::ForBatch(const G1Affine& c,
                                                          absl::Span<const Fr> public_signals) const {
-  if (!ab_in_groups_ || !kernels::IsOnCurve(c)) return std::nullopt;
+  if (!InGroups(c)) return std::nullopt;
   return BatchedProof{of_ab_, c, public_signals};
 }
 

@@ -92,6 +92,8 @@ class StagedVerification {
   // Whether Verify() accepts the proof.
   bool Accepts() const;
 
+  // After CheckGroups(): whether all points are where they should be.
+  bool InGroups(const kernels::G1Affine& c) const;
   // After SetAB() and CheckGroups(), in place of the rest: the proof for VerifyTogether(). Nothing if a point
   // is not where it should be: Verify() refuses such a proof.
   std::optional<BatchedProof> ForBatch(const kernels::G1Affine& c,

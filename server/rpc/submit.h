@@ -24,7 +24,7 @@ namespace proofmill::server {
 struct Submission {
   const Spec& spec;
   const Claims& claims;  // of a polynomial
-  // The circuit that the name in `spec` was found to mean when the call came; null: looked for now.
+  // The circuit that the name in `spec` meant when the call came. Null: the engine looks it up.
   engine::CircuitPtr circuit = nullptr;
   std::optional<engine::Clock::time_point> deadline;
   engine::ProveCallback done;
