@@ -1,5 +1,6 @@
 #include "cli/client_flags.h"
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "cli/table.h"
@@ -8,6 +9,20 @@
 #include "engine/formats/file.h"
 
 namespace proofmill::cli {
+namespace {
+
+// What to do next, where the message itself leaves that open.
+absl::string_view Hint(const absl::Status& status, absl::string_view reason) {
+  if (reason.empty() && absl::IsUnavailable(status) &&
+      absl::StrContains(status.message(), "Connection refused")) {
+    return "; is the service running there, and is --target its address?";
+  }
+  const bool asked_for = absl::IsNotFound(status) && !absl::StartsWith(status.message(), "no key of");
+  if (reason == "CIRCUIT_UNKNOWN" && asked_for) return "; `proofmill client circuits` lists the ids";
+  return "";
+}
+
+}  // namespace
 
 void ClientFlags::Declare(FlagSet& flags, absl::string_view deadline_help) {
   if (options.target.empty()) options.target = "127.0.0.1:50051";
@@ -32,11 +47,14 @@ absl::StatusOr<std::unique_ptr<client::Client>> ClientFlags::MakeClient() const 
 absl::Status WithReasonInText(const absl::Status& status) {
   if (absl::IsUnimplemented(status) && status.message().empty()) {
     return absl::UnimplementedError(
-        "expected a service with this call, got one without: administration is at --admin_listen");
+        "expected a listener with this call, got one without: proofs are made at --listen of the service "
+        "(port 50051, if nothing else is said), administration is at its --admin_listen (50052)");
   }
+  if (status.ok()) return status;
   const std::string reason = client::ErrorReason(status);
-  if (status.ok() || reason.empty()) return status;
-  absl::Status named(status.code(), absl::StrCat(reason, ": ", status.message()));
+  const absl::string_view hint = Hint(status, reason);
+  if (reason.empty() && hint.empty()) return status;
+  absl::Status named(status.code(), absl::StrCat(reason, reason.empty() ? "" : ": ", status.message(), hint));
   status.ForEachPayload(
       [&named](absl::string_view type, const absl::Cord& payload) { named.SetPayload(type, payload); });
   return named;

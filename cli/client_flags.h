@@ -31,7 +31,8 @@ struct ClientFlags {
   absl::StatusOr<std::unique_ptr<client::Client>> MakeClient() const;
 };
 
-// `status` with its reason in front of the message, if the service gave one: "QUEUE_FULL: 64 jobs wait".
+// `status` with its reason in front of the message, if the service gave one: "QUEUE_FULL: 64 jobs wait"; and
+// with what to do next behind it, where that helps.
 absl::Status WithReasonInText(const absl::Status& status);
 
 // What a --priority of "low", "normal" or "high" means.

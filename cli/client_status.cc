@@ -52,13 +52,14 @@ class ClientHealthCommand final : public Command {
 
   absl::StatusOr<ExitCode> Run(const std::vector<std::string>&) override {
     PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, flags_.MakeClient());
-    PROOFMILL_ASSIGN_OR_RETURN(const HealthState state, client->Health(service_, flags_.deadline));
-    if (state == HealthState::kUnknownService) {
+    const absl::StatusOr<HealthState> state = client->Health(service_, flags_.deadline);
+    if (!state.ok()) return WithReasonInText(state.status());
+    if (*state == HealthState::kUnknownService) {
       return absl::NotFoundError(absl::StrCat("--service: expected live, started or nothing, got '", service_,
                                               "', which the service does not know"));
     }
-    PROOFMILL_RETURN_IF_ERROR(PrintOut(absl::StrCat(HealthName(state), "\n")));
-    return state == HealthState::kServing ? ExitCode::kOk : ExitCode::kAnswerIsNo;
+    PROOFMILL_RETURN_IF_ERROR(PrintOut(absl::StrCat(HealthName(*state), "\n")));
+    return *state == HealthState::kServing ? ExitCode::kOk : ExitCode::kAnswerIsNo;
   }
 
  private:
@@ -76,10 +77,10 @@ class ClientStatusCommand final : public Command {
             .summary = "Show how a service is: health, queue, devices, circuits",
             .positional = {},
             .description =
-                "Asks the admin listener for versions, health, queue, devices and circuits. The listener for "
-                "clients "
-                "tells health and\ncircuits only. Exits 0 if the service is ready, 1 if not.",
-            .examples = "proofmill client status\nproofmill client status --json"};
+                "Asks the admin listener (--admin_listen of the service, port 50052 if nothing else is said) "
+                "for versions, health,\nqueue, devices and circuits. The listener for clients (--listen, "
+                "50051) tells health and circuits only.\nExits 0 if the service is ready, 1 if not.",
+            .examples = "proofmill client status\nproofmill client status --target 127.0.0.1:50052 --json"};
   }
 
   void DeclareFlags(FlagSet& flags) override {
@@ -115,7 +116,10 @@ class ClientStatusCommand final : public Command {
   static std::string Text(const States& states, const std::vector<v1::Circuit>& circuits) {
     std::string out;
     for (const auto& [name, state] : states) absl::StrAppend(&out, name, ": ", HealthName(state), "\n");
-    return absl::StrCat(out, "\n", CircuitsToText(circuits));
+    return absl::StrCat(
+        out, "\n", CircuitsToText(circuits),
+        "\nThis is the listener for clients; the admin listener (--admin_listen of the service) "
+        "tells queue and devices too.\n");
   }
 
   static std::string Json(const States& states, const std::vector<v1::Circuit>& circuits) {

@@ -53,10 +53,15 @@ Json ToJson(const LoadTally& tally, const LoadResult& result) {
   return out;
 }
 
+// `seconds` of `values`, or "-" where there are no values.
+std::string TimeText(double seconds, const std::vector<double>& values) {
+  return values.empty() ? "-" : FormatSeconds(seconds);
+}
+
 void AddRow(Table& table, const std::string& name, const std::vector<double>& values) {
   const Percentiles p = PercentilesOf(values);
-  table.AddRow({name, FormatSeconds(p.mean), FormatSeconds(p.p50), FormatSeconds(p.p90), FormatSeconds(p.p99),
-                FormatSeconds(p.max)});
+  const auto text = [&](double seconds) { return TimeText(seconds, values); };
+  table.AddRow({name, text(p.mean), text(p.p50), text(p.p90), text(p.p99), text(p.max)});
 }
 
 // The last step as the service saw it.
@@ -125,10 +130,10 @@ std::string LoadText(const LoadReport& report, const LoadObjectives& objectives)
   const auto add = [&](const std::string& name, const LoadTally& tally, const std::string& verified,
                        const LoadResult& result) {
     const Percentiles p = PercentilesOf(tally.latency);
+    const auto text = [&](double seconds) { return TimeText(seconds, tally.latency); };
     table.AddRow({name, absl::StrCat(tally.sent), absl::StrCat(tally.proved), absl::StrCat(tally.failed),
                   absl::StrCat(tally.abandoned), verified, absl::StrFormat("%.4g", RateOf(tally, result)),
-                  FormatSeconds(p.p50), FormatSeconds(p.p90), FormatSeconds(p.p99), FormatSeconds(p.p999),
-                  FormatSeconds(p.max)});
+                  text(p.p50), text(p.p90), text(p.p99), text(p.p999), text(p.max)});
   };
   std::string notes;
   for (const LoadStepReport& step : report.steps) {

@@ -80,7 +80,8 @@ std::string GeneralHelp() {
       "Usage: proofmill COMMAND [arguments] [flags]\n\nCommands:\n",
       ListCommands(""),
       "\nproofmill COMMAND --help shows a command's flags and examples; proofmill --version the build.\n"
-      "Exit codes: 0 success, 1 the answer is no, 2 bad usage or input, 3 internal or device fault.\n");
+      "Exit codes: 0 success, 1 the answer is no, 2 bad usage or input, 3 anything else that went wrong (no "
+      "service at\nthe address, an address that is taken, a fault), 4 `serve` has no device left.\n");
 }
 
 std::string Version() {

@@ -7,9 +7,11 @@
 namespace proofmill::cli {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 // 100 proofs, of 1, 2, ..., 100 ms, in 2 seconds.
 LoadStepReport Step() {
@@ -81,6 +83,18 @@ TEST(LoadReportTest, TheTableHasALineForEachStepAndTheServersSide) {
                            "stage ntt", "100/s: 1 x QUEUE_FULL"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
+}
+
+TEST(LoadReportTest, WhereNothingWasProvedNoTimeIsShown) {
+  LoadStepReport step = Step();
+  step.result.kinds[0] = LoadTally();
+  step.result.kinds[0].Add({.kind = LoadReply::Kind::kFailed, .reason = "QUEUE_FULL"}, 1, 1);
+
+  const std::string text = LoadText({.target = "t", .circuits = {"c"}, .steps = {step}}, {});
+
+  EXPECT_THAT(text, ContainsRegex("50/s +1 +0 +1 +0 +100 +0 +-( +-){4}\n"));
+  EXPECT_THAT(text, ContainsRegex("queue wait, at the service( +-){5}\n"));
+  EXPECT_THAT(text, Not(HasSubstr("0 us")));
 }
 
 TEST(LoadReportTest, TheJsonHasAllOfIt) {

@@ -93,6 +93,20 @@ TEST_F(ClientCommandTest, RefusalsNameTheReasonInOneLine) {
   server.Stop();
 }
 
+TEST_F(ClientCommandTest, TheOtherListenerIsNamedWhereOneLacksTheCall) {
+  ServerProcess server(circuits_.path());
+
+  const Outcome proof = Proofmill({"client", "prove", File("w.wtns"), File("proof.json"), File("public.json"),
+                                   "--circuit=c", "--target=" + server.admin()});
+  const Outcome load = Client(server, {"circuits", "load", "c"});
+
+  EXPECT_EQ(proof.ending.exit_code, 2);
+  EXPECT_THAT(proof.err, HasSubstr("proofs are made at --listen"));
+  EXPECT_EQ(load.ending.exit_code, 2);
+  EXPECT_THAT(load.err, HasSubstr("administration is at its --admin_listen"));
+  server.Stop();
+}
+
 TEST_F(ClientCommandTest, VerifySaysOkOrInvalid) {
   ServerProcess server(circuits_.path());
   ASSERT_EQ(Prove(server, {"--circuit=c"}).ending.exit_code, 0);
@@ -123,6 +137,7 @@ TEST_F(ClientCommandTest, CircuitsAndStatusAreTablesAndJson) {
   EXPECT_EQ(list[0]["insecure_test_setup"], true);
   EXPECT_EQ(status.ending.exit_code, 0);
   EXPECT_THAT(status.out, HasSubstr("ready: serving\n"));
+  EXPECT_THAT(status.out, HasSubstr("the admin listener"));
   EXPECT_EQ(status_json["ready"], true);
   EXPECT_EQ(status_json["circuits"].size(), 2u);
   server.Stop();
@@ -142,7 +157,9 @@ TEST_F(ClientCommandTest, HealthIsAnExitCodeOnBothListeners) {
   }
   EXPECT_EQ(Client(server, {"health", "--service=nobody"}).ending.exit_code, 2);
   server.Stop();
-  EXPECT_EQ(Client(server, {"health"}).ending.exit_code, 3) << "there is nobody any more";
+  const Outcome gone = Client(server, {"health"});
+  EXPECT_EQ(gone.ending.exit_code, 3) << "there is nobody any more";
+  EXPECT_THAT(gone.err, HasSubstr("is the service running there"));
 }
 
 TEST_F(ClientCommandTest, MutualTlsLetsInWhoHasACertificateOfTheAuthority) {
