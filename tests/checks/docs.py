@@ -4,6 +4,7 @@
 - every command line that starts with `proofmill` uses a subcommand and flags that the program has;
 - every flag named alone in backquotes, outside tests/, is a flag of some subcommand or of a script of ours;
 - every flag of `proofmill serve` is a key of deploy/proofmill.example.yaml or described in the README or docs/operating.md.
+- every package of a line with `apt-get install` is in deploy/packages.txt;
 - a code block after <!-- file: PATH --> is that file;
 - docs/errors.md has exactly the reasons of engine/base/error_reason.cc.
 
@@ -26,7 +27,7 @@ HELP_FLAG = re.compile(r"^\s+--(?:\[no\])?([a-z][a-z0-9_]*)", re.MULTILINE)
 HELP_COMMAND = re.compile(r"^  (?:proofmill )?([a-z][a-z-]*(?: [a-z][a-z-]*){0,2})(?:  +|$)", re.MULTILINE)
 COMMAND_WORD = re.compile(r"^[a-z][a-z-]*$")
 # Flags of scripts in this tree, which the program does not know.
-SCRIPT_FLAGS = {"keep", "only", "list", "as_user", "help"}
+SCRIPT_FLAGS = {"keep", "no_cuda", "only", "list", "as_user", "help"}
 
 
 def run_help(program, *words):
@@ -75,6 +76,17 @@ def command_words(line):
     return None
 
 
+def unlisted_packages(line):
+    """The packages of an `apt-get install` that deploy/packages.txt does not have."""
+    words = line.removeprefix("sudo ").split()
+    if words[:2] != ["apt-get", "install"]:
+        return
+    listed = pathlib.Path("deploy/packages.txt").read_text(encoding="utf-8").splitlines()
+    for word in words[2:]:
+        if not word.startswith("-") and word not in {name.split()[0] for name in listed if name}:
+            yield f"deploy/packages.txt has no package {word}"
+
+
 def check_command(program, words):
     if words[0].startswith("--") or words[0].isupper():  # a flag of the program itself, or a placeholder
         return
@@ -100,6 +112,7 @@ def check_file(path, program, known_flags):
     spans = INLINE.findall(prose)
     lines = [line for _, block in FENCE.findall(text) for line in shell_lines(block)] + spans
     for line in lines:
+        yield from unlisted_packages(line)
         words = command_words(line)
         if words:
             yield from check_command(program, words)
