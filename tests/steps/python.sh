@@ -1,17 +1,20 @@
-# The Python client, installed by pip with Debian's own gRPC, against a service that misbehaves as it is told and against the real
-# one.
+# The Python client, installed as its README says with Debian's own gRPC, against a service that misbehaves as it is told and against
+# the real one.
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 CLIENT=clients/python
 INSTALLED=${BUILD_ROOT}/python
-PYTHON=/usr/bin/python3 # Debian's, which has its packages
-export PROOFMILL=${BUILD_ROOT}/release/cli/proofmill PYTHONPATH=${INSTALLED} PYTHONDONTWRITEBYTECODE=1
+PYTHON=${INSTALLED}/venv/bin/python
+export PROOFMILL=${BUILD_ROOT}/release/cli/proofmill PYTHONDONTWRITEBYTECODE=1 PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 
 # Needs no registry: the messages are made by protoc, and gRPC is there.
 install_client() {
+  local script
+  script=$(python3 tests/checks/readme_block.py "${CLIENT}/README.md" install)
   rm -rf "${INSTALLED}" "${CLIENT}/build"
-  "${PYTHON}" -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-index --no-build-isolation --no-deps \
-    --target "${INSTALLED}" "${CLIENT}"
+  mkdir -p "${INSTALLED}"
+  ln -s "${PROJECT_ROOT}/clients" "${INSTALLED}/clients"
+  (cd "${INSTALLED}" && bash -Eeuo pipefail -c "${script}")
 }
 
 # run_tests NAME: records the tests of tests/NAME.py by their number.
