@@ -41,10 +41,10 @@ record_tests "${status}"
 
 OWN=${BUILD_ROOT}/own-circuit
 
-# own_circuit NAME: runs the blocks of that name, each line of which must succeed.
+# own_circuit NAME [PAGE]: runs the blocks of that name, each line of which must succeed.
 own_circuit() {
   local script
-  script=$(python3 tests/checks/readme_block.py docs/own-circuit.md "$1" | sed "s/127\.0\.0\.1:50051/${SERVER_DATA:-}/g")
+  script=$(python3 tests/checks/readme_block.py "docs/${2:-own-circuit}.md" "$1" | sed "s/127\.0\.0\.1:50051/${SERVER_DATA:-}/g")
   (
     cd "${OWN}"
     export PATH=${PROJECT_ROOT}/${CLIENT}/node_modules/.bin:$(dirname "${PROOFMILL}"):${PATH}
@@ -61,4 +61,6 @@ trap server_kill EXIT
 check "own circuit: a key from circom and snarkjs" own_circuit own-circuit-key
 server_start "${PROOFMILL}" "${OWN}" --circuits "${OWN}/circuits" --listen 127.0.0.1:0 --admin_listen 127.0.0.1:0 --metrics_listen 127.0.0.1:0
 check "own circuit: a proof that snarkjs accepts" own_circuit own-circuit-prove
+check "own circuit: a constraint by its number" own_circuit own-circuit-constraint errors
+check "own circuit: it has the signals' names" grep -q 'main\.x.*main\.y.*main\.out' "${OWN}/own-circuit-constraint.log"
 server_stop
