@@ -8,7 +8,7 @@ import { stat } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ConnectError, createClient } from "@connectrpc/connect";
+import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { connectNodeAdapter, createGrpcTransport } from "@connectrpc/connect-node";
 import { CircuitService, JobService, ProverService, UploadService } from "@proofmill/client/v1";
 
@@ -29,36 +29,42 @@ function passOn(context) {
   return { signal: context.signal, timeoutMs: context.timeoutMs(), headers };
 }
 
-// The error with its details, without the headers that it came with: those belong to another protocol.
-function withoutHeaders(reason) {
+// The error with its details, without the headers that it came with: those belong to another protocol. Where nothing listens at
+// `target`, in words for who started the one and not yet the other.
+function passBack(reason, target) {
   const error = ConnectError.from(reason);
+  if (error.cause?.code === "ECONNREFUSED") {
+    const advice = "start one (proofmill serve), or start the gateway with the address of one";
+    return new ConnectError(`no service answers at ${target}: ${advice}`, Code.Unavailable);
+  }
   const out = new ConnectError(error.rawMessage, error.code);
   out.details = error.details;
   return out;
 }
 
-const forwardUnary = (method) => (request, context) =>
+const forwardUnary = (method, target) => (request, context) =>
   method(request, passOn(context)).catch((reason) => {
-    throw withoutHeaders(reason);
+    throw passBack(reason, target);
   });
 
-const forwardStream = (method) =>
+const forwardStream = (method, target) =>
   async function* (request, context) {
     try {
       yield* method(request, passOn(context));
     } catch (reason) {
-      throw withoutHeaders(reason);
+      throw passBack(reason, target);
     }
   };
 
-function routes(transport) {
+function routes(target) {
+  const transport = createGrpcTransport({ baseUrl: target });
   return (router) => {
     for (const service of [ProverService, UploadService, JobService, CircuitService]) {
       const client = createClient(service, transport);
       const methods = {};
       for (const { localName, methodKind } of service.methods) {
-        if (methodKind === "unary") methods[localName] = forwardUnary(client[localName]);
-        if (methodKind === "server_streaming") methods[localName] = forwardStream(client[localName]);
+        if (methodKind === "unary") methods[localName] = forwardUnary(client[localName], target);
+        if (methodKind === "server_streaming") methods[localName] = forwardStream(client[localName], target);
       }
       router.service(service, methods);
     }
@@ -95,9 +101,8 @@ function serveFiles(folder) {
 
 /** Starts a gateway to the service at `target` on loopback; port 0 takes a free one. Resolves to its URL and how to close it. */
 export async function startGateway({ target, port = 0, folder }) {
-  const transport = createGrpcTransport({ baseUrl: target });
   const fallback = serveFiles(folder);
-  const server = createServer(connectNodeAdapter({ routes: routes(transport), readMaxBytes: MESSAGE_BYTES_MAX, fallback }));
+  const server = createServer(connectNodeAdapter({ routes: routes(target), readMaxBytes: MESSAGE_BYTES_MAX, fallback }));
   await new Promise((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
   const close = () =>
     new Promise((resolve) => {

@@ -1,7 +1,8 @@
 // The example page in headless Chromium, through the gateway, against the real service. Screenshots: build/page-*.png.
 
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, beforeEach, afterEach, describe, test } from "node:test";
 import { chromium, type Browser, type Page } from "playwright-core";
@@ -22,13 +23,22 @@ const FLAGS = [
 ];
 const built = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
+// Nobody listens there.
+const NOWHERE = "http://127.0.0.1:1";
+
+function withBrokenCircuit(folder: string): string[] {
+  mkdirSync(join(folder, "circuits/broken"));
+  writeFileSync(join(folder, "circuits/broken/circuit.zkey"), "no key");
+  return [];
+}
+
 let service: Service;
 let gateway: { url: string; close(): Promise<void> };
 let browser: Browser;
 let page: Page;
 let faults: string[];
 before(async () => {
-  service = await startService();
+  service = await startService(withBrokenCircuit);
   gateway = await startGateway({ target: `http://${service.target}`, folder: built("page") });
   browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 });
@@ -123,6 +133,30 @@ describe("in Chromium", () => {
     const { steps } = await proveAndJudge(service.bundled);
 
     assert.equal(steps.filter((step) => step.startsWith("Waiting to try again")).length, 2, steps.join("; "));
+  });
+
+  test("circuits that cannot be chosen are shown with the reason", async () => {
+    const disabled = await page.locator("#circuit option:disabled").allTextContents();
+    const reasons = await page.locator("#unusable li").allTextContents();
+
+    assert.deepEqual(disabled, ["broken", "poly"]);
+    assert.equal(reasons.length, 2);
+    assert.match(reasons[0]!, /^broken: failed: .+/);
+    assert.match(reasons[1]!, /^poly: .*whir/);
+    assert.equal(await page.textContent("#phase"), "Ready.");
+    assert.notEqual(await page.locator("#circuit").inputValue(), "broken");
+    await page.screenshot({ path: built("page-circuits.png"), fullPage: true });
+  });
+
+  test("a service that is not there is told, with its address", async () => {
+    const alone = await startGateway({ target: NOWHERE, folder: built("page") });
+    await page.goto(alone.url);
+    await page.locator("#error:not(:empty)").waitFor();
+
+    assert.match((await page.textContent("#error"))!, /^UnavailableError: no service answers at http:\/\/127\.0\.0\.1:1: /);
+    assert.equal(await page.locator("#prove").isDisabled(), true);
+    await page.screenshot({ path: built("page-alone.png"), fullPage: true });
+    await alone.close();
   });
 
   test("a refusal is shown with its reason", async () => {

@@ -1,7 +1,7 @@
 // The client against the real service, over gRPC and, through the gateway, over gRPC-Web and Connect. snarkjs is the judge.
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -140,13 +140,17 @@ test("the example of the README proves and verifies, and ends by itself", () => 
   const example = join(PROJECT, "clients/js/examples/prove.mjs");
   const { circuit, witness } = service.bundled;
   const key = join(PROJECT, "deploy/examples/circuits/epoch-key-lite/verification_key.json");
-  const output = execFileSync(process.execPath, [example, circuit, witness, key], {
-    env: { ...process.env, PROOFMILL_TARGET: service.target },
-    encoding: "utf8",
-    timeout: 30_000,
-  });
+  const run = (id: string) =>
+    spawnSync(process.execPath, [example, id, witness, key], {
+      env: { ...process.env, PROOFMILL_TARGET: service.target },
+      encoding: "utf8",
+      timeout: 30_000,
+    });
+  const [good, unknown] = [run(circuit), run("nobody")];
 
-  assert.equal(output, "OK\n");
+  assert.deepEqual([good.stdout, good.stderr, good.status], ["OK\n", "", 0]);
+  assert.match(unknown.stderr, /^CircuitError: [^\n]*nobody[^\n]*\n$/, "an error is one line");
+  assert.deepEqual([unknown.stdout, unknown.status], ["", 1]);
 });
 
 test("inputs that cannot be are refused without their values", async () => {

@@ -1,6 +1,6 @@
 // A page that proves: the witness is computed here or comes from a file, the service proves it, and the proof is checked here.
 
-import { connect, ProofmillError, type Progress, type ProofResult } from "@proofmill/client";
+import { connect, ProofmillError, type CircuitInfo, type Progress, type ProofResult } from "@proofmill/client";
 
 // The page comes from its gateway, so that the client needs no address.
 const client = connect();
@@ -75,10 +75,33 @@ async function showResult({ circuit, proof, publicSignals, queueWaitMs, stages, 
   element("result").hidden = false;
 }
 
-function showError(error: unknown): void {
-  const known = error instanceof ProofmillError ? `${error.name} ${error.reason}: ` : "";
+function showError(error: unknown, outcome: string): void {
+  const known = error instanceof ProofmillError ? `${[error.name, error.reason].filter(Boolean).join(" ")}: ` : "";
   element("error").textContent = `${known}${(error as Error).message}`;
-  element("phase").textContent = "Not proved.";
+  element("phase").textContent = outcome;
+}
+
+// Why this page cannot prove a circuit; "" if it can.
+function obstacleOf({ state, proofSystem, failure }: CircuitInfo): string {
+  if (proofSystem !== "groth16") return `proofs of ${proofSystem} are not for this page`;
+  if (state === "failed") return `failed: ${failure}`;
+  return state === "ready" ? "" : state;
+}
+
+function showCircuits(circuits: CircuitInfo[]): void {
+  for (const circuit of circuits) {
+    const obstacle = obstacleOf(circuit);
+    const option = new Option(circuit.id, circuit.id);
+    option.disabled = obstacle !== "";
+    element<HTMLSelectElement>("circuit").append(option);
+    if (obstacle === "") continue;
+    const note = document.createElement("li");
+    note.textContent = `${circuit.id}: ${obstacle}`;
+    element("unusable").append(note);
+  }
+  const some = circuits.some((circuit) => obstacleOf(circuit) === "");
+  element("phase").textContent = some ? "Ready." : "The service has no circuit that this page can prove.";
+  element<HTMLButtonElement>("prove").disabled = !some;
 }
 
 let controller = new AbortController();
@@ -94,17 +117,10 @@ element("form").addEventListener("submit", async (event) => {
   try {
     await showResult(await prove(controller.signal));
   } catch (error) {
-    showError(error);
+    showError(error, "Not proved.");
   }
   element<HTMLButtonElement>("prove").disabled = false;
   element<HTMLButtonElement>("cancel").disabled = true;
 });
 
-client.circuits().then(
-  (circuits) => {
-    const provable = circuits.filter(({ state, proofSystem }) => state === "ready" && proofSystem === "groth16");
-    const options = provable.map(({ id }) => new Option(id, id));
-    element<HTMLSelectElement>("circuit").append(...options);
-  },
-  (error) => showError(error),
-);
+client.circuits().then(showCircuits, (error) => showError(error, "No circuits. Reload this page when the service is there."));
