@@ -18,6 +18,36 @@ absl::Span<const kernels::U256> CanaryOf(const Circuit& circuit) {
   return {circuit.canary->values.data(), circuit.canary->values.size()};
 }
 
+// The constraints beside the key, or null when there are none that can be used: a file that cannot be costs
+// no more than the name of a constraint.
+std::shared_ptr<const R1cs> ReadConstraints(const Circuit& circuit, uint64_t bytes_max) {
+  if (circuit.r1cs_path.empty()) return nullptr;
+  const auto file = RandomAccessFile::Open(circuit.r1cs_path);
+  if (!file.ok() || (*file)->size() > bytes_max) return nullptr;
+  absl::StatusOr<R1cs> r1cs = ReadR1cs(**file);
+  if (!r1cs.ok() || r1cs->n_wires != circuit.key->n_vars()) return nullptr;
+  return std::make_shared<const R1cs>(*std::move(r1cs));
+}
+
+// Of a canary whose proof does not verify, as far as its constraints, if they are there, tell.
+absl::Status CanaryDoesNotVerify(const Circuit& circuit, const R1cs* constraints) {
+  std::string why = "the canary does not satisfy the circuit, or the key or the device is bad";
+  if (constraints != nullptr) {
+    const auto failing = FirstFailingConstraint(*constraints, CanaryOf(circuit));
+    if (failing.ok() && failing->has_value()) {
+      why = absl::StrCat("constraint ", **failing,
+                         " of the .r1cs is the first that the canary does not satisfy");
+    } else if (failing.ok()) {
+      why =
+          "the canary satisfies every constraint of the .r1cs, so the key is not of that .r1cs, or it or the "
+          "device is bad";
+    }
+  }
+  return WithReason(
+      absl::FailedPreconditionError(absl::StrCat("the proof of the canary witness does not verify: ", why)),
+      ErrorReason::kWitnessUnsatisfied);
+}
+
 }  // namespace
 
 absl::Status Groth16Runner::Install(const Circuit& circuit) {
@@ -73,10 +103,7 @@ absl::Status Groth16Runner::ProveCanary(const Circuit& circuit, ResidentKey& key
   NoteCanary(circuit, status.ok());
   if (status.ok()) return status;
   if (GetReason(status) == ErrorReason::kSelfCheckFailed) {
-    return WithReason(
-        absl::FailedPreconditionError("the proof of the canary witness does not verify: the canary does not "
-                                      "satisfy the circuit, or the key or the device is bad"),
-        ErrorReason::kWitnessUnsatisfied);
+    return CanaryDoesNotVerify(circuit, ReadConstraints(circuit, options_.r1cs_bytes_max).get());
   }
   absl::Status named(status.code(), absl::StrCat("canary witness: ", status.message()));
   const auto reason = GetReason(status);
@@ -131,14 +158,9 @@ std::shared_ptr<const R1cs> Groth16Runner::ConstraintsOf(const Circuit& circuit)
   if (circuit.r1cs_path.empty()) return nullptr;
   MutexLock lock(constraints_mu_);
   if (constraints_version_ == circuit.version) return constraints_;
-  constraints_.reset();
   constraints_version_ = circuit.version;
-  // A file that cannot be used costs no more than the name of the constraint.
-  const auto file = RandomAccessFile::Open(circuit.r1cs_path);
-  if (!file.ok() || (*file)->size() > options_.r1cs_bytes_max) return nullptr;
-  absl::StatusOr<R1cs> r1cs = ReadR1cs(**file);
-  if (!r1cs.ok() || r1cs->n_wires != circuit.key->n_vars()) return nullptr;
-  constraints_ = std::make_shared<const R1cs>(*std::move(r1cs));
+  constraints_.reset();  // before others are read: there is memory for one of them
+  constraints_ = ReadConstraints(circuit, options_.r1cs_bytes_max);
   return constraints_;
 }
 

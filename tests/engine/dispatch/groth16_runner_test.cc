@@ -211,6 +211,36 @@ TEST_F(Groth16RunnerTest, ACanaryThatCannotBeProvedKeepsTheCircuitOut) {
   EXPECT_EQ(runner.Memory()[0].bytes, 0u);
 }
 
+TEST_F(Groth16RunnerTest, TheConstraintThatABadCanaryBreaksIsNamed) {
+  DeviceRunner runner(MakeCpuBackend({.threads = 2}));
+  Circuit circuit = Load(false, true);
+  ASSERT_TRUE(runner.Install(circuit).ok());
+  const RunOutcome request = Prove(runner, circuit, BadWitness());
+  circuit.canary = std::make_shared<const Witness>(BadWitness());
+
+  const absl::Status status = runner.Install(circuit);
+
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_EQ(GetReason(status), ErrorReason::kWitnessUnsatisfied);
+  const auto constraint = [](const absl::Status& error) {
+    const std::string text(error.message());
+    const size_t begin = text.find("constraint ");
+    return begin == std::string::npos ? "none: " + text
+                                      : text.substr(begin, text.find(" of the", begin) - begin);
+  };
+  EXPECT_EQ(constraint(status), constraint(request.status)) << "as a request with that witness is answered";
+  EXPECT_THAT(constraint(status), ::testing::MatchesRegex("constraint [0-9]+"));
+}
+
+TEST_F(Groth16RunnerTest, ACanaryThatSatisfiesItsConstraintsIsNotBlamed) {
+  const auto runner = RunnerWith([](int) { return Fault::kWrongSum; });
+
+  const absl::Status status = runner->Install(Load(true, true));
+
+  EXPECT_TRUE(absl::IsFailedPrecondition(status));
+  EXPECT_THAT(std::string(status.message()), ::testing::HasSubstr("satisfies every constraint"));
+}
+
 TEST_F(Groth16RunnerTest, EveryCanaryThatIsTriedIsTold) {
   // The second canary, which a bad witness calls for, is good; the third, which a bad sum calls for, is not.
   const auto runner = RunnerWith([](int proof) { return proof < 3 ? Fault::kNone : Fault::kWrongSum; });
