@@ -8,8 +8,6 @@
 
 #include <utility>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "engine/base/status_macros.h"
 #include "server/listen_address.h"
 #include "server/tls_credentials.h"
@@ -84,10 +82,7 @@ absl::StatusOr<std::unique_ptr<GrpcServer>> GrpcServer::Start(const Options& opt
   for (grpc::Service* service : options.services) builder.RegisterService(service);
   std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
   // gRPC 1.51 reports a port that is taken by either of the two.
-  if (server == nullptr || port == 0) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot bind the ", options.name, " listener to ", options.address));
-  }
+  if (server == nullptr || port == 0) return CannotBind(options.name, options.setting, address);
   address.port = static_cast<uint16_t>(port);
   return std::unique_ptr<GrpcServer>(new GrpcServer(std::move(server), credentials, address.ToString()));
 }

@@ -29,7 +29,8 @@ namespace proofmill::server {
 class GrpcServer {
  public:
   struct Options {
-    std::string name;  // for errors: "data", "admin"
+    std::string name;     // for errors: "data", "admin"
+    std::string setting;  // that says the address: "listen", "admin_listen"
     std::string address;
     std::shared_ptr<const TlsStore> tls;  // null: plaintext
     bool require_client_certificate = false;

@@ -2,8 +2,12 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
-#include "absl/status/status.h"
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
@@ -67,6 +71,45 @@ absl::StatusOr<ListenAddress> ParseListenAddress(std::string_view text) {
     return Malformed(text);
   }
   return ListenAddress{host, static_cast<uint16_t>(port)};
+}
+
+SocketAddress::SocketAddress(const ListenAddress& address) {
+  sockaddr_in6 v6{};
+  if (inet_pton(AF_INET6, address.host.c_str(), &v6.sin6_addr) == 1) {
+    v6.sin6_family = AF_INET6;
+    v6.sin6_port = htons(address.port);
+    length = sizeof(v6);
+    std::memcpy(&storage, &v6, sizeof(v6));
+    return;
+  }
+  sockaddr_in v4{};
+  v4.sin_family = AF_INET;
+  v4.sin_port = htons(address.port);
+  if (inet_pton(AF_INET, address.host.c_str(), &v4.sin_addr) != 1)
+    v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  length = sizeof(v4);
+  std::memcpy(&storage, &v4, sizeof(v4));
+}
+
+std::string WhyNotBindable(const ListenAddress& address) {
+  const SocketAddress target(address);
+  const int fd = socket(target.family(), SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return std::system_category().message(errno);
+  // As the listeners do: connections of an earlier process that are not quite over are no obstacle.
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+  std::string why;
+  if (bind(fd, target.get(), target.length) != 0) why = std::system_category().message(errno);
+  close(fd);
+  return why;
+}
+
+absl::Status CannotBind(std::string_view name, std::string_view setting, const ListenAddress& address) {
+  const std::string why = WhyNotBindable(address);
+  return absl::UnavailableError(absl::StrCat(
+      "cannot bind the ", absl::string_view(name.data(), name.size()), " listener to ", address.ToString(),
+      ": ", why.empty() ? "it could be bound a moment later, so try again" : why, "; --",
+      absl::string_view(setting.data(), setting.size()), " takes another address"));
 }
 
 bool IsLoopbackPeer(std::string_view peer) {

@@ -1,7 +1,5 @@
 #include "server/metrics_endpoint.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/strings/str_cat.h"
 #include "engine/base/status_macros.h"
 #include "engine/base/thread.h"
 #include "prometheus/exposer.h"
@@ -24,22 +20,10 @@ namespace {
 
 // Opens a connection and closes it again; whether it works does not matter.
 void Knock(const ListenAddress& address) {
-  sockaddr_in v4{};
-  v4.sin_family = AF_INET;
-  v4.sin_port = htons(address.port);
-  sockaddr_in6 v6{};
-  v6.sin6_family = AF_INET6;
-  v6.sin6_port = htons(address.port);
-  const bool is_v6 = inet_pton(AF_INET6, address.host.c_str(), &v6.sin6_addr) == 1;
-  if (!is_v6 && inet_pton(AF_INET, address.host.c_str(), &v4.sin_addr) != 1) {
-    v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);  // localhost
-  }
-  const int fd = socket(is_v6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const SocketAddress target(address);
+  const int fd = socket(target.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return;
-  const auto* const target =
-      is_v6 ? reinterpret_cast<const sockaddr*>(&v6) : reinterpret_cast<const sockaddr*>(&v4);
-  const socklen_t length = is_v6 ? sizeof(v6) : sizeof(v4);
-  [[maybe_unused]] const int connected = connect(fd, target, length);
+  [[maybe_unused]] const int connected = connect(fd, target.get(), target.length);
   close(fd);
 }
 
@@ -56,13 +40,11 @@ absl::StatusOr<std::unique_ptr<MetricsEndpoint>> MetricsEndpoint::Start(
                                  "enable_keep_alive", "no"});
     exposer->RegisterCollectable(source);
     const std::vector<int> ports = exposer->GetListeningPorts();
-    if (ports.empty())
-      return absl::UnavailableError(absl::StrCat("cannot bind the metrics listener to ", address));
+    if (ports.empty()) return CannotBind("metrics", "metrics_listen", bound);
     bound.port = static_cast<uint16_t>(ports.front());
     return std::unique_ptr<MetricsEndpoint>(new MetricsEndpoint(std::move(exposer), bound.ToString()));
-  } catch (const std::exception& e) {
-    return absl::UnavailableError(
-        absl::StrCat("cannot bind the metrics listener to ", address, ": ", e.what()));
+  } catch (const std::exception&) {  // "null context", whatever the cause
+    return CannotBind("metrics", "metrics_listen", bound);
   }
 }
 

@@ -306,6 +306,7 @@ absl::Status Server::Parts::StartListeners() {
   if (config.tls()) PROOFMILL_RETURN_IF_ERROR(LoadTlsFiles());
   PROOFMILL_ASSIGN_OR_RETURN(
       admin, GrpcServer::Start({.name = "admin",
+                                .setting = "admin_listen",
                                 .address = config.admin_listen,
                                 .tls = config.admin_tls ? tls : nullptr,
                                 .services = {&*admin_circuits, &*circuit_admin, &*status_service, &*log_admin,
@@ -313,6 +314,7 @@ absl::Status Server::Parts::StartListeners() {
                                config));
   PROOFMILL_ASSIGN_OR_RETURN(
       data, GrpcServer::Start({.name = "data",
+                               .setting = "listen",
                                .address = config.listen,
                                .tls = tls,
                                .require_client_certificate = !config.tls_client_ca.empty(),

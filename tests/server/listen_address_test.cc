@@ -1,5 +1,11 @@
 #include "server/listen_address.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
+#include <cstring>
+
 #include "gtest/gtest.h"
 
 namespace proofmill::server {
@@ -37,6 +43,35 @@ TEST(ListenAddressTest, WildcardsAreTold) {
   for (const char* text : {"127.0.0.1:1", "10.0.0.0:1", "[::1]:1", "localhost:1"}) {
     EXPECT_FALSE(ParseListenAddress(text)->IsWildcard()) << text;
   }
+}
+
+TEST(ListenAddressTest, WhatStandsAgainstBindingIsTold) {
+  EXPECT_EQ(WhyNotBindable({"127.0.0.1", 0}), "");
+  EXPECT_EQ(WhyNotBindable({"192.0.2.1", 0}), "Cannot assign requested address") << "of no machine: RFC 5737";
+
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const SocketAddress any({"localhost", 0});
+  ASSERT_EQ(bind(fd, any.get(), any.length), 0);
+  sockaddr_in bound{};
+  socklen_t length = sizeof(bound);
+  ASSERT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&bound), &length), 0);
+  const ListenAddress taken{"127.0.0.1", ntohs(bound.sin_port)};
+  EXPECT_EQ(WhyNotBindable(taken), "Address already in use");
+  EXPECT_EQ(std::string(CannotBind("data", "listen", taken).message()),
+            "cannot bind the data listener to " + taken.ToString() +
+                ": Address already in use; --listen takes another address");
+  close(fd);
+  EXPECT_TRUE(absl::IsUnavailable(CannotBind("data", "listen", taken))) << "though the cause is gone";
+}
+
+TEST(ListenAddressTest, Ipv6AddressesKeepTheirFamilyAndPort) {
+  const SocketAddress address({"::1", 50051});
+  EXPECT_EQ(address.family(), AF_INET6);
+  sockaddr_in6 v6{};
+  ASSERT_EQ(address.length, sizeof(v6));
+  std::memcpy(&v6, address.get(), sizeof(v6));
+  EXPECT_EQ(ntohs(v6.sin6_port), 50051);
+  EXPECT_TRUE(IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr));
 }
 
 TEST(ListenAddressTest, PeersOnThisMachineAreTold) {

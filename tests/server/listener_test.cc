@@ -229,6 +229,10 @@ TEST_F(ListenerTest, AnAddressThatIsTakenIsAnErrorNotASecondServer) {
     const auto log = Log::ToStream(log_text_, LogLevel::kError);
     const auto second = Server::Start(config, MakeRunners(), *log);
     EXPECT_TRUE(absl::IsUnavailable(second.status())) << second.status();
+    const std::string message(second.status().message());
+    EXPECT_NE(message.find(data ? "data listener" : "admin listener"), std::string::npos) << message;
+    EXPECT_NE(message.find("Address already in use"), std::string::npos) << message;
+    EXPECT_NE(message.find(data ? "--listen " : "--admin_listen "), std::string::npos) << message;
   }
 }
 

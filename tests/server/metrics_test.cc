@@ -208,7 +208,10 @@ TEST(MetricsTest, AnAddressThatIsTakenIsAnError) {
   EXPECT_THAT(*address, Not(HasSubstr(":0")));
 
   const auto second = MakeMetrics();
-  EXPECT_TRUE(absl::IsUnavailable(second->Serve(*address).status()));
+  const absl::Status taken = second->Serve(*address).status();
+  EXPECT_TRUE(absl::IsUnavailable(taken));
+  EXPECT_EQ(taken.message(), "cannot bind the metrics listener to " + *address +
+                                 ": Address already in use; --metrics_listen takes another address");
 }
 
 }  // namespace
