@@ -20,15 +20,20 @@ Xyzz<F> Times(const Fr& scalar, const Affine<F>& point, const kernels::WindowTab
 
 }  // namespace
 
-ProofParts::ProofParts(const ProvingKey& key, const Blinding& blinding, ProofThreads& threads)
+ProofParts::ProofParts(const ProvingKey& key, const Blinding& blinding, ProofThreads* threads)
     : key_(key), threads_(threads), verification_(key.vk(), key.prepared_pairings(), key.tables()) {
   secrets_.blinding = blinding;
 }
 
 ProofParts::~ProofParts() {
-  threads_.products.Wait();
-  threads_.pairing.Wait();
+  WaitForSideThreads();
   WipeMemory(&secrets_, sizeof(secrets_));
+}
+
+void ProofParts::WaitForSideThreads() {
+  if (threads_ == nullptr) return;
+  threads_->products.Wait();
+  threads_->pairing.Wait();
 }
 
 void ProofParts::Prepare() {
@@ -61,8 +66,9 @@ void ProofParts::AddAB(const G1Xyzz& a_sum, const G1Xyzz& b1_sum, const G2Xyzz& 
   secrets_.b = (b2_sum + key_.header().beta2 + secrets_.s_delta2).ToAffine();
   check_ab_ = check;
   has_ab_ = true;
-  if (check && !threads_.pairing.Start(pair_ab_)) PairAB();
-  if (!threads_.products.Start(multiply_a_)) MultiplyA();
+  const bool alone = threads_ == nullptr;
+  if (check && (alone || !threads_->pairing.Start(pair_ab_))) PairAB();
+  if (alone || !threads_->products.Start(multiply_a_)) MultiplyA();
   G1Xyzz b1 = b1_sum + key_.header().beta1;
   const ScopedWipe wipe(b1);
   secrets_.r_times_b1 = kernels::ScalarMul(b1, secrets_.blinding.r);
@@ -81,7 +87,7 @@ void ProofParts::PairAB() {
 
 void ProofParts::AddWitnessSums(const WitnessSums& sums, bool check) {
   if (!has_ab_) AddAB(sums.a, sums.b1, sums.b2, check);
-  threads_.products.Wait();
+  if (threads_ != nullptr) threads_->products.Wait();
   secrets_.c_without_h = sums.c + secrets_.s_times_a + secrets_.r_times_b1 + secrets_.rs_delta1;
   has_witness_sums_ = true;
 }
@@ -94,11 +100,11 @@ bool ProofParts::Accepts(const Groth16Proof& proof, absl::Span<const Fr> public_
   const auto alone = [&] {
     if (!has_public_signals_) TakePublicSignals(public_signals);
     verification_.SetC(proof.c);
-    threads_.pairing.Wait();
+    WaitForSideThreads();
     return verification_.Accepts();
   };
   const auto for_batch = [&] {
-    threads_.pairing.Wait();
+    WaitForSideThreads();
     return verification_.ForBatch(proof.c, public_signals);
   };
   return key_.checks().Accepts(key_.tables(), alone, for_batch);

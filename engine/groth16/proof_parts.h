@@ -9,20 +9,13 @@
 
 #include "absl/types/span.h"
 #include "engine/backend/backend.h"
-#include "engine/base/side_thread.h"
+#include "engine/groth16/proof_threads.h"
 #include "engine/groth16/proving_key.h"
 #include "engine/groth16/types.h"
 #include "engine/groth16/verifier.h"
 #include "kernels/curve/bn254.h"
 
 namespace proofmill::engine {
-
-// The threads that work on a proof beside the one that makes it.
-struct ProofThreads {
-  SideThread preparing;  // the caller's: Prepare() and TakePublicSignals()
-  SideThread products;
-  SideThread pairing;
-};
 
 // Makes one proof: Prepare() and TakePublicSignals() at any time, AddAB(), AddWitnessSums(), Finish(),
 // Accepts(). Holds secrets, and wipes them at its end. Not copyable.
@@ -32,8 +25,9 @@ struct ProofThreads {
 // third of a small proof).
 class ProofParts {
  public:
-  // `key` and `threads` are borrowed; `products` and `pairing` work for nobody else meanwhile.
-  ProofParts(const ProvingKey& key, const Blinding& blinding, ProofThreads& threads);
+  // `key` and `threads` are borrowed; `products` and `pairing` work for nobody else meanwhile. Without
+  // threads, null, each call does all of its work itself.
+  ProofParts(const ProvingKey& key, const Blinding& blinding, ProofThreads* threads);
   ~ProofParts();
   ProofParts(const ProofParts&) = delete;
   ProofParts& operator=(const ProofParts&) = delete;
@@ -58,11 +52,12 @@ class ProofParts {
   bool Accepts(const Groth16Proof& proof, absl::Span<const kernels::Fr> public_signals);
 
  private:
+  void WaitForSideThreads();
   void MultiplyA();
   void PairAB();
 
   const ProvingKey& key_;
-  ProofThreads& threads_;
+  ProofThreads* const threads_;
   // What a side thread was given must live until it is done.
   const std::function<void()> multiply_a_ = [this] { MultiplyA(); };
   const std::function<void()> pair_ab_ = [this] { PairAB(); };

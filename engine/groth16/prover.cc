@@ -92,8 +92,7 @@ auto TimeStage(StageSink* sink, Stage stage, F&& body) {
   return result;
 }
 
-// What needs no sums, for the side thread. What it did not do, for want of memory or because there is no such
-// thread, the steps after it do.
+// What needs no sums, for the side thread. What it did not do, for want of memory, the steps after it do.
 void PrepareParts(ProofParts& parts, absl::Span<const Fr> public_signals, bool check) {
   try {
     parts.Prepare();
@@ -141,16 +140,19 @@ absl::StatusOr<Groth16Proof> Prove(Groth16Backend& backend, ResidentKey& residen
   }
 
   const std::vector<Fr> public_signals = PublicSignals(key, witness);
-  static thread_local ProofThreads threads;
-  ProofParts parts(key, blinding, threads);
+  const ProofThreads::Lease threads = ProofThreads::Borrow();
+  ProofParts parts(key, blinding, threads.get());
   absl::StatusOr<Groth16Sums> sums = [&] {
     const auto prepare = [&] {
       // Proofs that are checked together have one pairing for all their public signals.
       PrepareParts(parts, public_signals, options.self_check && !key.checks().in_company());
       WipeThreadTraces();
     };
-    threads.preparing.Start(prepare);
-    const absl::Cleanup wait = [] { threads.preparing.Wait(); };
+    // Where no thread is left others have work for the backend meanwhile.
+    if (threads == nullptr || !threads->preparing.Start(prepare)) prepare();
+    const absl::Cleanup wait = [&] {
+      if (threads != nullptr) threads->preparing.Wait();
+    };
     return backend.ComputeSums(
         resident, witness,
         {.cancel = options.cancel,
