@@ -86,6 +86,9 @@ struct DeviceUsage {
   uint64_t allocations = 0;  // of device and page-locked memory
   uint64_t key_evictions = 0;
   uint64_t key_reloads = 0;
+  // Proofs of one circuit that were made together, and in how many batches.
+  uint64_t batches = 0;
+  uint64_t batched_proofs = 0;
 };
 
 // A key came into the memory of a device, gave way for another, or came back.
@@ -129,8 +132,10 @@ class Groth16Backend {
   virtual BackendKind kind() const = 0;
   // "GPU-...", as nvidia-smi has it; empty for the CPU.
   virtual std::string_view gpu_uuid() const { return ""; }
-  // Calls of ComputeSums() that are worth making at a time. Does not change.
+  // Calls of ComputeSums() that are worth making at a time: of the circuits that gain from the most, and of
+  // one circuit, which is at least 1 and at most that. Neither changes.
   virtual size_t proofs_in_flight() const { return 1; }
+  virtual size_t ProofsInFlight(const ResidentKey& /*key*/) const { return proofs_in_flight(); }
   // Nothing where there is no device memory to speak of.
   virtual std::optional<DeviceUsage> usage() const { return std::nullopt; }
   // What happened to keys since the last call, in order.

@@ -81,7 +81,9 @@ DeviceCounts DeviceRunner::Counts() const {
           .device_to_host_bytes = usage->device_to_host_bytes,
           .allocations = usage->allocations,
           .key_evictions = usage->key_evictions,
-          .key_reloads = usage->key_reloads};
+          .key_reloads = usage->key_reloads,
+          .batches = usage->batches,
+          .batched_proofs = usage->batched_proofs};
 }
 
 std::vector<CircuitKeyChange> DeviceRunner::TakeKeyChanges() {

@@ -40,6 +40,9 @@ class DeviceRunner final : public JobRunner {
   void Remove(const Circuit& circuit) override;
   RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) override;
   size_t jobs_in_flight() const override { return backend_->proofs_in_flight(); }
+  size_t JobsInFlight(const Circuit& circuit) const override {
+    return runner(circuit.system).JobsInFlight(circuit);
+  }
   std::vector<DeviceMemory> Memory() const override;
   DeviceCounts Counts() const override;
   std::vector<CircuitKeyChange> TakeKeyChanges() override;

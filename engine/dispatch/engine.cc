@@ -98,6 +98,9 @@ struct Engine::Parts {
   absl::StatusOr<CircuitPtr> Find(const CircuitPtr& found, std::string_view name,
                                   std::string_view version) const;
   std::optional<Clock::duration> EstimatedWait(Priority priority, std::string_view tenant) const;
+  // What a job of `circuit` takes up of a device: so much that no device gets more of them than it gains
+  // from.
+  size_t SlotsOf(const Circuit& circuit) const;
 
   const EngineOptions options;
   Observer& observer;
@@ -334,10 +337,20 @@ absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest request, Pro
       .tenant_witness_bytes_max = policy.witness_bytes_max,
       .request_id = std::move(request.request_id),
       .enqueue_time = parts.clock.Now(),
-      .expected_run = parts.dispatcher->proof_times().Of(circuit->id).value_or(Clock::duration{0})};
+      .expected_run = parts.dispatcher->proof_times().Of(circuit->id).value_or(Clock::duration{0}),
+      .slots = parts.SlotsOf(*circuit)};
   return parts.dispatcher->Submit(std::make_shared<Job>(std::move(params)), digest, deadline,
                                   {.done = std::move(done), .progress = std::move(progress)},
                                   [&](Job& job) { return parts.Admit(job, deadline); });
+}
+
+size_t Engine::Parts::SlotsOf(const Circuit& circuit) const {
+  size_t slots = 1;
+  for (size_t i = 0; i < workers.size() - options.standby_runners; ++i) {
+    const size_t in_flight = workers[i]->runner().JobsInFlight(circuit);
+    slots = std::max(slots, (workers_per_device + in_flight - 1) / in_flight);
+  }
+  return slots;
 }
 
 std::optional<Clock::duration> Engine::EstimatedWait(Priority priority, std::string_view tenant) const {

@@ -12,8 +12,13 @@ constexpr double kUnknownSeconds = 0.1;
 
 double Seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
+Clock::duration OnSlots(const Job& job, Clock::duration run) {
+  return static_cast<int64_t>(job.slots()) * run;
+}
+
 double ExpectedSeconds(const Job& job) {
-  return job.expected_run().count() == 0 ? kUnknownSeconds : Seconds(job.expected_run());
+  const double run = job.expected_run().count() == 0 ? kUnknownSeconds : Seconds(job.expected_run());
+  return static_cast<double>(job.slots()) * run;
 }
 
 Clock::duration FromSeconds(double seconds) {
@@ -40,8 +45,9 @@ void FairOrder::Insert(Place place, JobPtr job) {
   if (tenant.jobs.size() == 1 && tenant.running == 0) tenant.charged = std::max(tenant.charged, served_);
   Level& level = tenant.levels[static_cast<size_t>(address->priority())];
   ++level.jobs;
-  level.expected += address->expected_run();
-  if (address->expected_run().count() == 0) ++level.unknown;
+  level.slots += address->slots();
+  level.expected += OnSlots(*address, address->expected_run());
+  if (address->expected_run().count() == 0) level.unknown += address->slots();
 }
 
 JobPtr FairOrder::Remove(const Job& job) {
@@ -53,7 +59,7 @@ JobPtr FairOrder::Remove(const Job& job) {
   return removed;
 }
 
-JobPtr FairOrder::Take(size_t device, Place& place) {
+JobPtr FairOrder::Take(size_t device, size_t slots, Place& place) {
   Tenant* next = nullptr;
   std::map<Place, JobPtr>::iterator first;
   for (auto& [name, tenant] : tenants_) {
@@ -66,7 +72,7 @@ JobPtr FairOrder::Take(size_t device, Place& place) {
       first = job;
     }
   }
-  if (next == nullptr) return nullptr;
+  if (next == nullptr || first->second->slots() > slots) return nullptr;
   place = first->first;
   JobPtr job = Erase(*next, first);
   served_ = std::max(served_, next->charged);
@@ -79,7 +85,7 @@ JobPtr FairOrder::Take(size_t device, Place& place) {
 
 void FairOrder::Settle(const Job& job, Clock::duration run_time) {
   const auto tenant = tenants_.find(job.tenant());  // there, since it has a job running
-  tenant->second.charged += (Seconds(run_time) - ExpectedSeconds(job)) / tenant->second.weight;
+  tenant->second.charged += (Seconds(OnSlots(job, run_time)) - ExpectedSeconds(job)) / tenant->second.weight;
   --tenant->second.running;
   --running_;
   ForgetIdle();
@@ -133,7 +139,7 @@ FairOrder::Ahead FairOrder::AheadOf(std::string_view name, double weight, Priori
   if (own != tenants_.end()) {
     charged = std::max(charged, own->second.charged);
     for (size_t i = static_cast<size_t>(priority); i < kPriorityCount; ++i) {
-      ahead.jobs += own->second.levels[i].jobs;
+      ahead.slots += own->second.levels[i].slots;
       ahead.work += own->second.levels[i].Work(unknown_run);
     }
   }
@@ -142,13 +148,17 @@ FairOrder::Ahead FairOrder::AheadOf(std::string_view name, double weight, Priori
   for (auto it = tenants_.begin(); it != tenants_.end(); ++it) {
     if (it == own || it->second.jobs.empty()) continue;
     const Tenant& other = it->second;
+    size_t slots = 0;
     Clock::duration work{0};
-    for (const Level& level : other.levels) work += level.Work(unknown_run);
+    for (const Level& level : other.levels) {
+      slots += level.slots;
+      work += level.Work(unknown_run);
+    }
     const Clock::duration share =
         FromSeconds(std::clamp((own_turn - other.charged) * other.weight, 0.0, Seconds(work)));
     if (share.count() == 0) continue;
     ahead.work += share;
-    ahead.jobs += other.jobs.size();
+    ahead.slots += slots;
   }
   return ahead;
 }
@@ -167,8 +177,9 @@ JobPtr FairOrder::Erase(Tenant& tenant, std::map<Place, JobPtr>::iterator positi
   places_.erase(job.get());
   Level& level = tenant.levels[static_cast<size_t>(job->priority())];
   --level.jobs;
-  level.expected -= job->expected_run();
-  if (job->expected_run().count() == 0) --level.unknown;
+  level.slots -= job->slots();
+  level.expected -= OnSlots(*job, job->expected_run());
+  if (job->expected_run().count() == 0) level.unknown -= job->slots();
   return job;
 }
 

@@ -1,12 +1,12 @@
 // The jobs that wait, and which of them is next: fair between tenants, by priority and age within one.
 //
 // Tenants share the devices by their weights, in time on a device, not in jobs: a tenant is charged what its
-// jobs are expected to take when they are taken, and the difference when they have ended. So whoever sends
-// slow jobs, or bad witnesses that cost a second look, pays for it, and nobody else does. The next job is
-// that of the tenant that has been charged least, divided by its weight (start-time fair queueing, Goyal,
-// Vin, Cheng 1996: a tenant that comes back begins at the charge of the one served last, so that it gains
-// nothing by having been away). No tenant starves: each charge moves a tenant back behind all others that
-// wait.
+// jobs are expected to take, times the slots that they take up (job.h), when they are taken, and the
+// difference when they have ended. So whoever sends slow jobs, or bad witnesses that cost a second look, pays
+// for it, and nobody else does. The next job is that of the tenant that has been charged least, divided by
+// its weight (start-time fair queueing, Goyal, Vin, Cheng 1996: a tenant that comes back begins at the charge
+// of the one served last, so that it gains nothing by having been away). No tenant starves: each charge moves
+// a tenant back behind all others that wait.
 //
 // Within a tenant the order is that of `Place`, which says when a job counts as having come (job_queue.h).
 //
@@ -47,9 +47,9 @@ class FairOrder {
   void Insert(Place place, JobPtr job);
   // Takes `job` out, uncharged; null if it is not in.
   JobPtr Remove(const Job& job);
-  // Takes the first job that `device` may run, and charges its tenant; null if there is none. `place`, if
-  // there is one, gets its place.
-  JobPtr Take(size_t device, Place& place);
+  // Takes the first job that `device` may run, and charges its tenant; null if there is none, or if it takes
+  // more than `slots`: no other goes in front of it. `place`, if there is one, gets its place.
+  JobPtr Take(size_t device, size_t slots, Place& place);
   // A job that was taken has ended after `run_time`.
   void Settle(const Job& job, Clock::duration run_time);
   // A job that was taken comes back to its place: its tenant is charged when it is taken again.
@@ -63,9 +63,9 @@ class FairOrder {
   void Visit(const std::function<bool(const JobPtr&)>& visit) const;
 
   // What would be taken before a job of `tenant` and `priority` that came now. `unknown_run` stands for jobs
-  // whose time is not known.
+  // whose time is not known; work is the time on one slot.
   struct Ahead {
-    size_t jobs = 0;
+    size_t slots = 0;
     Clock::duration work{0};
   };
   Ahead AheadOf(std::string_view tenant, double weight, Priority priority, Clock::duration unknown_run) const;
@@ -75,15 +75,16 @@ class FairOrder {
  private:
   struct Level {
     size_t jobs = 0;
-    size_t unknown = 0;           // of these, without an expected time
-    Clock::duration expected{0};  // the sum of the others
+    size_t slots = 0;             // of the jobs
+    size_t unknown = 0;           // slots of jobs without an expected time
+    Clock::duration expected{0};  // the work of the others
     Clock::duration Work(Clock::duration unknown_run) const {
       return expected + static_cast<int64_t>(unknown) * unknown_run;
     }
   };
   struct Tenant {
     double weight = 1;
-    double charged = 0;  // seconds on a device, divided by the weight
+    double charged = 0;  // seconds on a slot, divided by the weight
     size_t running = 0;
     std::map<Place, JobPtr> jobs;
     std::array<Level, kPriorityCount> levels;

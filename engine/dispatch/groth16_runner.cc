@@ -81,6 +81,11 @@ std::shared_ptr<ResidentKey> Groth16Runner::Find(const Circuit& circuit) const {
   return found == resident_.end() ? nullptr : found->second;
 }
 
+size_t Groth16Runner::JobsInFlight(const Circuit& circuit) const {
+  const std::shared_ptr<ResidentKey> key = Find(circuit);
+  return key == nullptr ? backend_.proofs_in_flight() : backend_.ProofsInFlight(*key);
+}
+
 uint64_t Groth16Runner::resident_bytes() const {
   uint64_t bytes = 0;
   MutexLock lock(mu_);

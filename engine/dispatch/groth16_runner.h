@@ -41,6 +41,7 @@ class Groth16Runner final : public ProofRunner {
   absl::Status Install(const Circuit& circuit) override;
   void Remove(const Circuit& circuit) override;
   RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) override;
+  size_t JobsInFlight(const Circuit& circuit) const override;
   uint64_t resident_bytes() const override;
   std::vector<CanaryResult> TakeCanaryResults() override;
 

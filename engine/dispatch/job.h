@@ -43,6 +43,9 @@ class Job {
     Clock::time_point enqueue_time;
     // What the job will take on a device, as far as known; zero if not.
     Clock::duration expected_run{0};
+    // How many of a device's workers it takes the place of: more where fewer such jobs are worth running at a
+    // time. At least 1, at most the workers of a device.
+    size_t slots = 1;
   };
   explicit Job(Params params);
   Job(const Job&) = delete;
@@ -55,6 +58,7 @@ class Job {
   const std::string& request_id() const { return params_.request_id; }
   Clock::time_point enqueue_time() const { return params_.enqueue_time; }
   Clock::duration expected_run() const { return params_.expected_run; }
+  size_t slots() const { return params_.slots; }
   JobInfo info() const;
   const CancellationToken& cancellation() const { return cancellation_; }
 

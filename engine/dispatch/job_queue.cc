@@ -21,7 +21,10 @@ void Relax() {
 }  // namespace
 
 JobQueue::JobQueue(Options options, Clock& clock)
-    : options_(options), clock_(clock), workers_(options.workers) {}
+    : options_(options),
+      clock_(clock),
+      workers_(options.workers),
+      free_slots_(options.workers / options.workers_per_device, options.workers_per_device) {}
 
 absl::Status JobQueue::Push(JobPtr job) {
   const auto levels_below = static_cast<int>(Priority::kHigh) - static_cast<int>(job->priority());
@@ -35,12 +38,7 @@ absl::Status JobQueue::Push(JobPtr job) {
   const FairOrder::Place place(job->enqueue_time() + levels_below * options_.aging, next_sequence_++);
   jobs_.Insert(place, std::move(job));
   pushes_.fetch_add(1, std::memory_order_relaxed);  // what was pushed is read under the lock
-  // Of those that wait, one that stands by might be woken, which takes nothing.
-  if (options_.standby_workers != 0) {
-    ready_.NotifyAll();
-  } else if (jobs_.size() > looking_out_) {
-    ready_.NotifyOne();
-  }
+  if (options_.standby_workers != 0 || jobs_.size() > looking_out_) WakeOneLocked();
   return absl::OkStatus();
 }
 
@@ -92,11 +90,24 @@ JobPtr JobQueue::TryPop(size_t worker) {
 JobPtr JobQueue::TryPopLocked(size_t worker) {
   if (IsStandby(worker) && AnyRegularWorkerLocked()) return nullptr;
   WorkerState& state = workers_[worker];
-  JobPtr job = jobs_.Take(DeviceOf(worker), state.place);
+  size_t& free_slots = free_slots_[DeviceOf(worker)];
+  JobPtr job = jobs_.Take(DeviceOf(worker), free_slots, state.place);
   if (job == nullptr) return nullptr;
+  free_slots -= job->slots();
   state.job = job;
   state.started = clock_.Now();
+  // Workers may be asleep although jobs wait, since there were too few slots for the next one.
+  if (jobs_.size() > looking_out_ && free_slots > 0) WakeOneLocked();
   return job;
+}
+
+// Of those that wait, one that stands by might be woken, which takes nothing: then all are.
+void JobQueue::WakeOneLocked() {
+  if (options_.standby_workers != 0) {
+    ready_.NotifyAll();
+  } else {
+    ready_.NotifyOne();
+  }
 }
 
 void JobQueue::Done(size_t worker) {
@@ -104,7 +115,10 @@ void JobQueue::Done(size_t worker) {
   MutexLock lock(mu_);
   ended = std::move(workers_[worker].job);
   workers_[worker].job = nullptr;
-  if (ended != nullptr) jobs_.Settle(*ended, clock_.Now() - workers_[worker].started);
+  if (ended != nullptr) {
+    free_slots_[DeviceOf(worker)] += ended->slots();
+    jobs_.Settle(*ended, clock_.Now() - workers_[worker].started);
+  }
   if (closed_) ready_.NotifyAll();
   NotifyIfIdleLocked();
 }
@@ -114,6 +128,7 @@ bool JobQueue::Requeue(size_t worker, const JobPtr& job) {
   if (!job->Requeue(DeviceOf(worker))) return false;
   if (!AnyWorkerForLocked(*job)) return false;
   jobs_.PutBack(workers_[worker].place, job);
+  free_slots_[DeviceOf(worker)] += job->slots();
   workers_[worker].job = nullptr;
   ready_.NotifyAll();
   return true;
@@ -223,10 +238,11 @@ FairOrder::Ahead JobQueue::RunningLocked(Clock::duration unknown_run) const {
   FairOrder::Ahead running;
   for (const WorkerState& worker : workers_) {
     if (worker.job == nullptr || !worker.up) continue;
-    ++running.jobs;
+    const size_t slots = worker.job->slots();
+    running.slots += slots;
     const Clock::duration expected = worker.job->expected_run();
     const Clock::duration run = expected.count() == 0 ? unknown_run : expected;
-    running.work += std::max(run - (now - worker.started), Clock::duration{0});
+    running.work += static_cast<int64_t>(slots) * std::max(run - (now - worker.started), Clock::duration{0});
   }
   return running;
 }
@@ -238,7 +254,7 @@ Clock::duration JobQueue::EstimatedWait(Priority priority, Clock::duration unkno
   if (up == 0) return Clock::duration::max();
   const FairOrder::Ahead running = RunningLocked(unknown_run);
   const FairOrder::Ahead queued = jobs_.AheadOf(tenant, weight, priority, unknown_run);
-  if (running.jobs + queued.jobs < up) return Clock::duration{0};  // a worker is free
+  if (running.slots + queued.slots < up) return Clock::duration{0};  // a worker is free
   return (running.work + queued.work) / static_cast<int64_t>(up);
 }
 

@@ -1,6 +1,10 @@
 // The queue of jobs, shared by the front end (which pushes) and the workers (which pop). A worker is a thread
 // that runs one job at a time; a device has one worker or several.
 //
+// A device has as many slots as workers. A job takes up one, or several where fewer jobs of its kind are
+// worth running at a time (job.h); while the next job finds too few of them free it waits, and those behind
+// it do too.
+//
 // Its length is bounded by admission: a job comes with a reserved place (admission.h). So Push() only refuses
 // when the queue is closed or no worker is left.
 //
@@ -120,9 +124,10 @@ class JobQueue {
   void LookOutLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   size_t DeviceOf(size_t worker) const { return worker / options_.workers_per_device; }
   JobPtr TryPopLocked(size_t worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WakeOneLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool IsStandby(size_t worker) const { return worker >= options_.workers - options_.standby_workers; }
   bool AnyRegularWorkerLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // What is left of the jobs that run, and how many of them there are.
+  // What is left of the jobs that run, and the slots that they take up.
   FairOrder::Ahead RunningLocked(Clock::duration unknown_run) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool AnyWorkerForLocked(const Job& job) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool AnyRunningLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -138,6 +143,7 @@ class JobQueue {
   CondVar idle_;
   FairOrder jobs_ ABSL_GUARDED_BY(mu_);
   std::vector<WorkerState> workers_ ABSL_GUARDED_BY(mu_);
+  std::vector<size_t> free_slots_ ABSL_GUARDED_BY(mu_);  // of each device
   uint64_t next_sequence_ ABSL_GUARDED_BY(mu_) = 0;
   size_t idle_workers_ ABSL_GUARDED_BY(mu_) = 0;  // asleep in Pop()
   size_t announced_ ABSL_GUARDED_BY(mu_) = 0;     // announcements that no worker has taken up

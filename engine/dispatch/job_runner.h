@@ -75,6 +75,8 @@ class JobRunner {
   virtual DeviceInfo info() const = 0;
   // Jobs that the device works on at a time. Does not change.
   virtual size_t jobs_in_flight() const { return 1; }
+  // The same for jobs of one circuit: at least 1, and at most that, or just that where it is not installed.
+  virtual size_t JobsInFlight(const Circuit& /*circuit*/) const { return jobs_in_flight(); }
 
   // Makes the circuit's key resident and proves its canary once, if it has one. REQUIRES: the circuit is
   // loaded.

@@ -60,6 +60,8 @@ struct DeviceCounts {
   uint64_t allocations = 0;
   uint64_t key_evictions = 0;
   uint64_t key_reloads = 0;
+  uint64_t batches = 0;
+  uint64_t batched_proofs = 0;
 };
 
 // A circuit's key came into the memory of a device, gave way for another, or came back.

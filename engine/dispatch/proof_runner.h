@@ -25,6 +25,9 @@ class ProofRunner {
   virtual void Remove(const Circuit& circuit) = 0;
   virtual RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) = 0;
 
+  // As that of JobRunner.
+  virtual size_t JobsInFlight(const Circuit& circuit) const = 0;
+
   // Bytes that installed circuits take on the device between proofs.
   virtual uint64_t resident_bytes() const = 0;
   // As that of JobRunner.

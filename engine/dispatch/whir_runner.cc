@@ -21,6 +21,9 @@
 namespace proofmill::engine {
 namespace {
 
+// A device computes one proof at a time; others are on their way to it and from it.
+constexpr size_t kJobsInFlightMax = 8;
+
 using kernels::BabyBear;
 using Polynomial = absl::Span<const BabyBear>;
 
@@ -146,6 +149,10 @@ std::shared_ptr<WhirDevice> WhirRunner::Find(const Circuit& circuit) const {
   MutexLock lock(mu_);
   const auto found = resident_.find(circuit.whir.get());
   return found == resident_.end() ? nullptr : found->second;
+}
+
+size_t WhirRunner::JobsInFlight(const Circuit& /*circuit*/) const {
+  return std::min(kJobsInFlightMax, backend_.proofs_in_flight());
 }
 
 uint64_t WhirRunner::resident_bytes() const {

@@ -35,6 +35,7 @@ class WhirRunner final : public ProofRunner {
   absl::Status Install(const Circuit& circuit) override;
   void Remove(const Circuit& circuit) override;
   RunOutcome Run(const Circuit& circuit, const ProofInput& input, const RunContext& context) override;
+  size_t JobsInFlight(const Circuit& circuit) const override;
   uint64_t resident_bytes() const override;
   std::vector<CanaryResult> TakeCanaryResults() override;
 

@@ -27,17 +27,22 @@ class FairShareTest : public testing::Test {
     Clock::duration expected = seconds(1);
     double weight = 1;
     Priority priority = Priority::kNormal;
+    size_t slots = 1;
   };
+  JobPtr Make(const Ask& ask) {
+    return std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
+                                             .witness = FakeWitness(),
+                                             .reservation = {},
+                                             .priority = ask.priority,
+                                             .tenant = ask.tenant,
+                                             .weight = ask.weight,
+                                             .request_id = "",
+                                             .enqueue_time = clock_.Now(),
+                                             .expected_run = ask.expected,
+                                             .slots = ask.slots});
+  }
   JobPtr Push(const Ask& ask) {
-    auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                                 .witness = FakeWitness(),
-                                                 .reservation = {},
-                                                 .priority = ask.priority,
-                                                 .tenant = ask.tenant,
-                                                 .weight = ask.weight,
-                                                 .request_id = "",
-                                                 .enqueue_time = clock_.Now(),
-                                                 .expected_run = ask.expected});
+    const JobPtr job = Make(ask);
     EXPECT_TRUE(queue_.Push(job).ok());
     return job;
   }
@@ -97,6 +102,24 @@ TEST_F(FairShareTest, TimeCountsAndNotJobsEvenIfItWasNotExpected) {
   EXPECT_NEAR(std::chrono::duration<double>(time["good"]).count(),
               std::chrono::duration<double>(time["bad"]).count(), 8);
   EXPECT_GE(taken["good"], 78);
+}
+
+TEST_F(FairShareTest, AJobIsChargedForTheSlotsThatItTakesUp) {
+  JobQueue device({.workers = 4, .aging = seconds(10), .workers_per_device = 4}, clock_);
+  const auto push = [&](const Ask& ask) { EXPECT_TRUE(device.Push(Make(ask)).ok()); };
+  for (int i = 0; i < 200; ++i) {
+    push({.tenant = "large", .slots = 3});
+    push({.tenant = "small"});
+  }
+  std::map<std::string, int> taken;
+  for (int i = 0; i < 100; ++i) {
+    const JobPtr job = device.TryPop(0);
+    ASSERT_NE(job, nullptr);
+    clock_.Advance(seconds(1));
+    device.Done(0);
+    ++taken[job->tenant()];
+  }
+  EXPECT_NEAR(taken["small"], 75, 1);
 }
 
 TEST_F(FairShareTest, WhoWasAwayGetsNothingForThatAndWhoComesBackDoesNotEscapeADebt) {

@@ -4,9 +4,12 @@
 #ifndef PROOFMILL_TESTS_ENGINE_DISPATCH_FAKES_H_
 #define PROOFMILL_TESTS_ENGINE_DISPATCH_FAKES_H_
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -81,6 +84,9 @@ class FakeRunner final : public JobRunner {
 
   DeviceInfo info() const override { return {.device = name_, .backend = "cpu", .gpu_uuid = ""}; }
   size_t jobs_in_flight() const override { return jobs_in_flight_; }
+  size_t JobsInFlight(const Circuit&) const override { return std::min(of_circuit_.load(), jobs_in_flight_); }
+  // Of one circuit fewer jobs are worth running at a time.
+  void LimitJobsOfACircuit(size_t jobs) { of_circuit_ = jobs; }
   absl::Status Install(const Circuit&) override;
   void Remove(const Circuit&) override;
   RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) override;
@@ -93,6 +99,7 @@ class FakeRunner final : public JobRunner {
   const std::string name_;
   const Behaviour behaviour_;
   const size_t jobs_in_flight_;
+  std::atomic<size_t> of_circuit_{std::numeric_limits<size_t>::max()};
   mutable Mutex mu_;
   absl::Status install_status_ ABSL_GUARDED_BY(mu_);
   int installed_ ABSL_GUARDED_BY(mu_) = 0;

@@ -322,6 +322,8 @@ class TellingBackend final : public Groth16Backend {
     usage.allocations = 7;
     usage.key_evictions = 8;
     usage.key_reloads = 9;
+    usage.batches = 10;
+    usage.batched_proofs = 11;
     return usage;
   }
   std::vector<KeyEvent> TakeKeyEvents() override { return std::exchange(events, {}); }
@@ -349,7 +351,8 @@ class DeviceListener final : public Observer {
   }
   void OnDeviceCounts(const DeviceInfo&, const DeviceCounts& counts) override {
     lines.push_back(absl::StrCat(counts.host_to_device_bytes, " ", counts.device_to_host_bytes, " ",
-                                 counts.allocations, " ", counts.key_evictions, " ", counts.key_reloads));
+                                 counts.allocations, " ", counts.key_evictions, " ", counts.key_reloads, " ",
+                                 counts.batches, " ", counts.batched_proofs));
   }
   void OnKeyChange(const DeviceInfo&, const KeyChangeInfo& change) override {
     lines.push_back(absl::StrCat(std::string(change.circuit), " ", std::string(KeyChangeName(change.change)),
@@ -376,7 +379,7 @@ TEST_F(Groth16RunnerTest, WhatADeviceTellsIsReportedWithTheNamesOfCircuits) {
   ReportDevice(runner, listener);
 
   const std::vector<std::string> state = {"GPU-1 keys 1", "GPU-1 scratch 2", "GPU-1 free 3", "GPU-1 limit 4",
-                                          "5 6 7 8 9"};
+                                          "5 6 7 8 9 10 11"};
   std::vector<std::string> expected = {"mul3 evicted 10 ", "mul3 reloaded 9 a plan", "GPU-1 canary mul3 1"};
   expected.insert(expected.end(), state.begin(), state.end());
   expected.insert(expected.end(), state.begin(), state.end());

@@ -1,5 +1,6 @@
 #include "engine/dispatch/job_queue.h"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <thread>
@@ -19,7 +20,8 @@ class JobQueueTest : public testing::Test {
  protected:
   JobQueueTest() : queue_({.workers = 2, .aging = seconds(10)}, clock_) {}
 
-  JobPtr Make(Priority priority = Priority::kNormal, Clock::duration expected_run = Clock::duration{0}) {
+  JobPtr Make(Priority priority = Priority::kNormal, Clock::duration expected_run = Clock::duration{0},
+              size_t slots = 1) {
     auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
                                                  .witness = FakeWitness(),
                                                  .reservation = {},
@@ -27,7 +29,8 @@ class JobQueueTest : public testing::Test {
                                                  .tenant = "",
                                                  .request_id = "",
                                                  .enqueue_time = clock_.Now(),
-                                                 .expected_run = expected_run});
+                                                 .expected_run = expected_run,
+                                                 .slots = slots});
     return job;
   }
   // A job that is in the queue.
@@ -388,6 +391,71 @@ TEST_F(StandbyTest, WhoStandsByGetsJobsOnlyWhenNobodyElseIsLeft) {
   queue_with_standby_.Done(2);
   EXPECT_EQ(queue_with_standby_.TryPop(2), second);
   queue_with_standby_.Done(2);
+}
+
+// Four workers for one device.
+class JobSlotsTest : public JobQueueTest {
+ protected:
+  JobSlotsTest() : device_({.workers = 4, .aging = seconds(10), .workers_per_device = 4}, clock_) {}
+
+  JobPtr PushOf(size_t slots) {
+    JobPtr job = Make(Priority::kNormal, seconds(1), slots);
+    EXPECT_TRUE(device_.Push(job).ok());
+    return job;
+  }
+
+  JobQueue device_;
+};
+
+TEST_F(JobSlotsTest, ADeviceGetsNoMoreJobsThanItHasSlotsFor) {
+  const JobPtr large = PushOf(2), larger = PushOf(2), small = PushOf(1);
+
+  EXPECT_EQ(device_.TryPop(0), large);
+  EXPECT_EQ(device_.TryPop(1), larger);
+  EXPECT_EQ(device_.TryPop(2), nullptr);
+  device_.Done(1);
+  EXPECT_EQ(device_.TryPop(3), small);
+}
+
+TEST_F(JobSlotsTest, NobodyGoesBeforeAJobThatWaitsForSlots) {
+  const JobPtr first = PushOf(1), whole = PushOf(4), last = PushOf(1);
+
+  EXPECT_EQ(device_.TryPop(0), first);
+  EXPECT_EQ(device_.TryPop(1), nullptr) << "the next wants all four slots";
+  device_.Done(0);
+  EXPECT_EQ(device_.TryPop(1), whole);
+  EXPECT_EQ(device_.TryPop(0), nullptr);
+  device_.Done(1);
+  EXPECT_EQ(device_.TryPop(0), last);
+}
+
+TEST_F(JobSlotsTest, WorkersThatFoundNoSlotsAreWokenWhenThereAreSome) {
+  const JobPtr whole = PushOf(4);
+  ASSERT_EQ(device_.TryPop(0), whole);
+  std::vector<std::thread> workers;
+  std::atomic<int> taken{0};
+  for (size_t worker = 1; worker < 4; ++worker) {
+    workers.emplace_back([&, worker] {
+      if (device_.Pop(worker) != nullptr) ++taken;
+      while (taken != 3) std::this_thread::yield();  // all at the same time
+      device_.Done(worker);
+    });
+  }
+  for (int i = 0; i < 4; ++i) PushOf(1);
+  device_.Done(0);
+  ASSERT_NE(device_.TryPop(0), nullptr);
+  for (std::thread& worker : workers) worker.join();
+  EXPECT_EQ(taken, 3);
+}
+
+TEST_F(JobSlotsTest, WaitsAndBacklogCountSlots) {
+  PushOf(2);
+  EXPECT_EQ(device_.EstimatedWait(Priority::kNormal, seconds(1)), seconds(0)) << "two slots are free";
+  EXPECT_EQ(device_.Backlog(seconds(1)), std::chrono::milliseconds(500));
+  PushOf(4);
+  EXPECT_EQ(device_.EstimatedWait(Priority::kNormal, seconds(1)), std::chrono::milliseconds(1500));
+  ASSERT_NE(device_.TryPop(0), nullptr);
+  EXPECT_EQ(device_.Backlog(seconds(1)), std::chrono::milliseconds(1500));
 }
 
 }  // namespace
