@@ -208,6 +208,11 @@ struct Metrics::Parts {
                "Keys that gave way for another where a device's memory is short.", {"device"});
   SeriesFamily<Counter> key_reloads = Counters("proofmill_device_key_reloads_total",
                                                "Keys that came back for a proof after that.", {"device"});
+  SeriesFamily<Counter> batches = Counters(
+      "proofmill_device_batches_total",
+      "Batches of proofs of one circuit that a GPU made together, as it does under load.", {"device"});
+  SeriesFamily<Counter> batched_proofs =
+      Counters("proofmill_device_batched_proofs_total", "Proofs of these batches.", {"device"});
   SeriesFamily<Gauge> circuit_loaded = Gauges(
       "proofmill_circuit_loaded",
       "1 if the circuit can be proved, 0 if it is loading, unloading or was refused.", {"circuit", "system"});
@@ -397,6 +402,8 @@ void Metrics::OnDeviceCounts(const engine::DeviceInfo& device, const engine::Dev
   raise(parts_->device_allocations, {device.device}, counted.allocations, counts.allocations);
   raise(parts_->key_evictions, {device.device}, counted.key_evictions, counts.key_evictions);
   raise(parts_->key_reloads, {device.device}, counted.key_reloads, counts.key_reloads);
+  raise(parts_->batches, {device.device}, counted.batches, counts.batches);
+  raise(parts_->batched_proofs, {device.device}, counted.batched_proofs, counts.batched_proofs);
 }
 
 // Both series at once, so that the first failure of a canary that was good before is a step and no beginning.

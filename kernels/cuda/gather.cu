@@ -16,12 +16,21 @@ __device__ Fr Term(const DeviceCsr& m, const U256* witness, uint32_t k) {
   return LoadWide(m.values + k) * Fr::FromMontgomery(LoadWide(witness + m.columns[k]));
 }
 
+// Writes a, b and a*b of one row of the proof blockIdx.y.
+__device__ void StoreRow(Fr* abc, uint32_t n, uint32_t row, const Fr& a, const Fr& b) {
+  Fr* const place = abc + uint64_t{3 * blockIdx.y} * n + row;
+  StoreWide(place, a);
+  StoreWide(place + n, b);
+  StoreWide(place + 2 * uint64_t{n}, a * b);
+}
+
 // One thread a row of A and B: rows are short and ragged (mean 1 to 4 terms), so neighbouring threads read
 // neighbouring terms.
 __global__ void __launch_bounds__(kThreads)
-    GatherShortRows(DeviceCsr a, DeviceCsr b, const U256* witness, uint32_t n, Fr* abc) {
+    GatherShortRows(DeviceCsr a, DeviceCsr b, DeviceWitnesses witnesses, uint32_t n, Fr* abc) {
   const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
   if (row >= n) return;
+  const U256* const witness = witnesses.values + uint64_t{blockIdx.y} * witnesses.wires;
   const uint32_t a_end = a.row_offsets[row + 1];
   const uint32_t b_end = b.row_offsets[row + 1];
   uint32_t ka = a.row_offsets[row];
@@ -31,9 +40,7 @@ __global__ void __launch_bounds__(kThreads)
   Fr sum_b;
   for (; ka < a_end; ++ka) sum_a += Term(a, witness, ka);
   for (; kb < b_end; ++kb) sum_b += Term(b, witness, kb);
-  StoreWide(abc + row, sum_a);
-  StoreWide(abc + uint64_t{n} + row, sum_b);
-  StoreWide(abc + 2 * uint64_t{n} + row, sum_a * sum_b);
+  StoreRow(abc, n, row, sum_a, sum_b);
 }
 
 __device__ Fr WarpSum(Fr sum) {
@@ -47,10 +54,11 @@ __device__ Fr WarpSum(Fr sum) {
 
 // One warp a row.
 __global__ void __launch_bounds__(kThreads)
-    GatherLongRows(DeviceCsr a, DeviceCsr b, const U256* witness, uint32_t n, const uint32_t* rows,
+    GatherLongRows(DeviceCsr a, DeviceCsr b, DeviceWitnesses witnesses, uint32_t n, const uint32_t* rows,
                    uint32_t count, Fr* abc) {
   const uint32_t r = (blockIdx.x * kThreads + threadIdx.x) / kWarp;
   if (r >= count) return;
+  const U256* const witness = witnesses.values + uint64_t{blockIdx.y} * witnesses.wires;
   const uint32_t lane = threadIdx.x % kWarp;
   const uint32_t row = rows[r];
   Fr sum_a;
@@ -61,21 +69,20 @@ __global__ void __launch_bounds__(kThreads)
     sum_b += Term(b, witness, k);
   sum_a = WarpSum(sum_a);
   sum_b = WarpSum(sum_b);
-  if (lane != 0) return;
-  StoreWide(abc + row, sum_a);
-  StoreWide(abc + uint64_t{n} + row, sum_b);
-  StoreWide(abc + 2 * uint64_t{n} + row, sum_a * sum_b);
+  if (lane == 0) StoreRow(abc, n, row, sum_a, sum_b);
 }
 
 }  // namespace
 
-cudaError_t LaunchGather(const DeviceCsr& a, const DeviceCsr& b, const U256* witness, uint32_t n,
+cudaError_t LaunchGather(const DeviceCsr& a, const DeviceCsr& b, const DeviceWitnesses& witnesses, uint32_t n,
                          const uint32_t* long_rows, uint32_t long_row_count, Fr* abc, cudaStream_t stream) {
   if (n == 0) return cudaSuccess;
-  GatherShortRows<<<(n + kThreads - 1) / kThreads, kThreads, 0, stream>>>(a, b, witness, n, abc);
+  GatherShortRows<<<dim3((n + kThreads - 1) / kThreads, witnesses.count), kThreads, 0, stream>>>(
+      a, b, witnesses, n, abc);
   if (long_row_count != 0) {
     const uint32_t blocks = (long_row_count + kThreads / kWarp - 1) / (kThreads / kWarp);
-    GatherLongRows<<<blocks, kThreads, 0, stream>>>(a, b, witness, n, long_rows, long_row_count, abc);
+    GatherLongRows<<<dim3(blocks, witnesses.count), kThreads, 0, stream>>>(a, b, witnesses, n, long_rows,
+                                                                           long_row_count, abc);
   }
   return cudaGetLastError();
 }

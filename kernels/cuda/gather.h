@@ -24,10 +24,17 @@ struct DeviceCsr {
 // Rows with more terms than this in A and B together are left to a second kernel, a warp a row.
 inline constexpr uint32_t kGatherShortRowTerms = 64;
 
-// abc holds three vectors of n values side by side: a[i] = sum of row i of A times the witness, b[i]
-// likewise, c[i] = a[i] * b[i], all in Montgomery form. witness: plain, below r. long_rows: the rows of more
-// than kGatherShortRowTerms terms, each once. Only enqueues on `stream`; returns the launch error.
-cudaError_t LaunchGather(const DeviceCsr& a, const DeviceCsr& b, const U256* witness, uint32_t n,
+// The witnesses of `count` proofs, of `wires` values each, side by side: plain, below r.
+struct DeviceWitnesses {
+  const U256* values = nullptr;
+  uint32_t wires = 0;
+  uint32_t count = 1;
+};
+
+// For each witness abc holds three vectors of n values side by side: a[i] = sum of row i of A times the
+// witness, b[i] likewise, c[i] = a[i] * b[i], all in Montgomery form. long_rows: the rows of more than
+// kGatherShortRowTerms terms, each once. Only enqueues on `stream`; returns the launch error.
+cudaError_t LaunchGather(const DeviceCsr& a, const DeviceCsr& b, const DeviceWitnesses& witnesses, uint32_t n,
                          const uint32_t* long_rows, uint32_t long_row_count, Fr* abc, cudaStream_t stream);
 
 }  // namespace proofmill::kernels

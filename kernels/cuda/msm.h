@@ -18,6 +18,9 @@
 //
 // Where memory is short the bases are taken in chunks, one after the other, which add to the same buckets:
 // the list is only as long as that of one chunk.
+//
+// A batch is several MSMs over the same bases, as of proofs of one circuit: one list, in which each MSM has
+// bucket sets of its own, so that small MSMs together fill a device that each leaves idle.
 
 #ifndef PROOFMILL_KERNELS_CUDA_MSM_H_
 #define PROOFMILL_KERNELS_CUDA_MSM_H_
@@ -55,7 +58,7 @@ enum class MsmPadding : uint8_t { kWhereShort, kNever, kAlways };
 inline constexpr uint32_t kMsmPaddedEntriesMax = uint32_t{5} << 18;
 
 // How one base set is summed. REQUIRES: kMsmWindowBitsMin <= window_bits <= 24, 1 <= tables, tables * bases <
-// 2^31, entries_max() < 2^32, 1 <= chunks.
+// 2^31, entries_max() < 2^32, 1 <= chunks, 1 <= batch, buckets() < 2^31.
 struct MsmShape {
   uint32_t bases = 0;        // points of the set, none at infinity
   uint32_t window_bits = 0;  // c
@@ -63,13 +66,15 @@ struct MsmShape {
   MsmAffine affine = MsmAffine::kWhereFaster;
   uint32_t chunks = 1;  // in which the bases are summed
   MsmPadding padding = MsmPadding::kWhereShort;
+  uint32_t batch = 1;  // MSMs at a time, each with scalars of its own
 
   // Digits a scalar: 254 bits and a carry.
   PROOFMILL_HD constexpr uint32_t windows() const { return (255 + window_bits - 1) / window_bits; }
-  // Bucket sets; the sets' sums have weights 2^(c*g).
+  // Bucket sets of an MSM; the sets' sums have weights 2^(c*g). Those of MSM m come after those of m - 1.
   PROOFMILL_HD constexpr uint32_t sets() const { return (windows() + tables - 1) / tables; }
   PROOFMILL_HD constexpr uint32_t set_buckets() const { return uint32_t{1} << (window_bits - 1); }
-  PROOFMILL_HD constexpr uint32_t buckets() const { return sets() * set_buckets(); }
+  PROOFMILL_HD constexpr uint32_t all_sets() const { return batch * sets(); }
+  PROOFMILL_HD constexpr uint32_t buckets() const { return all_sets() * set_buckets(); }
   // Chunk k is bases [k * chunk_bases(), k * chunk_bases() + bases_of(k)).
   PROOFMILL_HD constexpr uint32_t chunk_bases() const { return (bases + chunks - 1) / chunks; }
   PROOFMILL_HD constexpr uint32_t bases_of(uint32_t chunk) const {
@@ -90,8 +95,8 @@ struct MsmShape {
   PROOFMILL_HD constexpr uint32_t part_bits() const {
     return sets() == 1 ? number_bits_of_part() : window_bits * sets_of_part();
   }
-  // Of one chunk.
-  PROOFMILL_HD constexpr uint64_t entries_max() const { return uint64_t{windows()} * chunk_bases(); }
+  // Of one chunk of all MSMs.
+  PROOFMILL_HD constexpr uint64_t entries_max() const { return uint64_t{batch} * windows() * chunk_bases(); }
   PROOFMILL_HD constexpr bool is_padded() const {
     if (padding != MsmPadding::kWhereShort) return padding == MsmPadding::kAlways;
     return entries_max() <= kMsmPaddedEntriesMax;
@@ -119,9 +124,9 @@ struct MsmWorkspace {
   uint32_t* large_buckets = nullptr;   // as many as slices allow
   Xyzz<F>* partials = nullptr;         // two for each slice that a list can be cut in
   Xyzz<F>* large_partials = nullptr;   // 16 for each entry of large_buckets
-  Xyzz<F>* line_sums = nullptr;        // sets * (rows + columns)
-  Xyzz<F>* bit_sums = nullptr;         // sets * kBitSumsMax
-  Xyzz<F>* set_sums = nullptr;         // sets
+  Xyzz<F>* line_sums = nullptr;        // all_sets * (rows + columns)
+  Xyzz<F>* bit_sums = nullptr;         // all_sets * kBitSumsMax
+  Xyzz<F>* set_sums = nullptr;         // all_sets
   void* sort_temp = nullptr;
   size_t sort_temp_bytes = 0;
   uint32_t slices_max = 0;
@@ -148,11 +153,19 @@ template <typename F>
 cudaError_t MsmCutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memory,
                             MsmWorkspace<F>* workspace);
 
+// Scalars in device memory, as LaunchMsmDigits() reads them.
+struct MsmScalars {
+  const U256* values = nullptr;
+  const uint32_t* index = nullptr;
+  uint64_t stride = 0;  // not used where the batch is one MSM
+};
+
 // Writes the (bucket, multiple) list of all nonzero digits of chunk `chunk` to keys and values in any order,
 // and its length to counters[0]; where shape.is_padded(), a list of all digits, and no length. scalars:
-// plain, below r; scalar of base i is scalars[index[i]], or scalars[i] where index is null.
+// plain, below r; scalar of base i is scalars[index[i]], or scalars[i] where index is null, in MSM m `stride`
+// values after that of MSM m - 1.
 template <typename F>
-cudaError_t LaunchMsmDigits(const MsmShape& shape, uint32_t chunk, const U256* scalars, const uint32_t* index,
+cudaError_t LaunchMsmDigits(const MsmShape& shape, uint32_t chunk, const MsmScalars& scalars,
                             const MsmWorkspace<F>& workspace, cudaStream_t stream);
 
 // Sorts the list that LaunchMsmDigits made of `chunk` and adds it to the buckets, which chunk 0 empties
@@ -163,13 +176,13 @@ template <typename F>
 cudaError_t LaunchMsmBuckets(const MsmShape& shape, uint32_t chunk, const Affine<F>* tables, uint32_t entries,
                              const MsmWorkspace<F>& workspace, cudaStream_t stream);
 
-// The weighted sum of the buckets once the last chunk is in them. result: shape.parts() points, for
-// JoinMsmParts().
+// The weighted sum of the buckets once the last chunk is in them. result: for each MSM shape.parts() points,
+// for JoinMsmParts().
 template <typename F>
 cudaError_t LaunchMsmReduce(const MsmShape& shape, const MsmWorkspace<F>& workspace, Xyzz<F>* result,
                             cudaStream_t stream);
 
-// The MSM from what LaunchMsmReduce wrote, on the host: Horner's rule from the top.
+// An MSM from what LaunchMsmReduce wrote of it, on the host: Horner's rule from the top.
 template <typename F>
 Xyzz<F> JoinMsmParts(const MsmShape& shape, const Xyzz<F>* parts) {
   Xyzz<F> joined = parts[shape.parts() - 1];

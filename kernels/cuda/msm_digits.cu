@@ -39,6 +39,14 @@ __device__ __forceinline__ void VisitDigits(const MsmShape& shape, U256 rest, Vi
   }
 }
 
+__device__ __forceinline__ U256 ScalarOf(const MsmScalars& scalars, uint32_t base) {
+  return scalars
+      .values[blockIdx.y * scalars.stride + (scalars.index == nullptr ? base : scalars.index[base])];
+}
+
+// Bucket sets before those of this block's MSM.
+__device__ __forceinline__ uint32_t FirstSet(const MsmShape& shape) { return blockIdx.y * shape.sets(); }
+
 __device__ __forceinline__ uint32_t ValueOf(const MsmShape& shape, uint32_t base, uint32_t table,
                                             bool negative) {
   return (table * shape.bases + base) | (negative ? kNegativeBit : 0);
@@ -54,12 +62,12 @@ __device__ uint32_t SumOfWarp(uint32_t x) {
 #endif
 }
 
-// One thread recodes one scalar twice: first it counts its nonzero digits, so that the block reserves room
-// with one atomic addition, then it writes them. A warp writes window by window, its nonzero digits side by
-// side. Entries of a block are together but in no order; the sort comes after.
+// One thread recodes one scalar of MSM blockIdx.y twice: first it counts its nonzero digits, so that the
+// block reserves room with one atomic addition, then it writes them. A warp writes window by window, its
+// nonzero digits side by side. Entries of a block are together but in no order; the sort comes after.
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    RecodeScalars(MsmShape shape, uint32_t first, uint32_t end, const U256* scalars, const uint32_t* index,
-                  MsmEntries entries, uint32_t* entry_count) {
+    RecodeScalars(MsmShape shape, uint32_t first, uint32_t end, MsmScalars scalars, MsmEntries entries,
+                  uint32_t* entry_count) {
   __shared__ uint32_t block_count;
   __shared__ uint32_t block_begin;
   const uint32_t i = first + blockIdx.x * kThreadsPerBlock + threadIdx.x;
@@ -68,7 +76,7 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
   __syncthreads();
 
   U256 scalar;
-  if (i < end) scalar = scalars[index == nullptr ? i : index[i]];
+  if (i < end) scalar = ScalarOf(scalars, i);
   uint32_t count = 0;
   VisitDigits(shape, scalar,
               [&](uint32_t, uint32_t, uint32_t magnitude, bool) { count += magnitude != 0 ? 1 : 0; });
@@ -83,28 +91,28 @@ __global__ void __launch_bounds__(kThreadsPerBlock)
     const uint32_t nonzero = __ballot_sync(0xffffffffu, magnitude != 0);
     if (magnitude != 0) {
       const uint32_t at = place + __popc(nonzero & ((1u << lane) - 1));
-      entries.keys[at] = set * shape.set_buckets() + magnitude - 1;
+      entries.keys[at] = (FirstSet(shape) + set) * shape.set_buckets() + magnitude - 1;
       entries.values[at] = ValueOf(shape, i, table, negative);
     }
     place += __popc(nonzero);
   });
 }
 
-// One thread a scalar: digit j of base i goes to place j * bases + i of the chunk, zeros as the bucket after
-// the last.
+// One thread a scalar of MSM blockIdx.y: digit j of base i goes to place j * bases + i of the MSM's part of
+// the chunk, zeros as the bucket after the last.
 __global__ void __launch_bounds__(kThreadsPerBlock)
-    RecodeScalarsPadded(MsmShape shape, uint32_t first, uint32_t end, const U256* scalars,
-                        const uint32_t* index, MsmEntries entries) {
+    RecodeScalarsPadded(MsmShape shape, uint32_t first, uint32_t end, MsmScalars scalars,
+                        MsmEntries entries) {
   const uint32_t i = first + blockIdx.x * kThreadsPerBlock + threadIdx.x;
   if (i >= end) return;
-  uint32_t at = i - first;
-  VisitDigits(shape, scalars[index == nullptr ? i : index[i]],
-              [&](uint32_t set, uint32_t table, uint32_t magnitude, bool negative) {
-                entries.keys[at] =
-                    magnitude != 0 ? set * shape.set_buckets() + magnitude - 1 : shape.buckets();
-                entries.values[at] = ValueOf(shape, i, table, negative);
-                at += end - first;
-              });
+  uint32_t at = blockIdx.y * shape.windows() * (end - first) + i - first;
+  VisitDigits(
+      shape, ScalarOf(scalars, i), [&](uint32_t set, uint32_t table, uint32_t magnitude, bool negative) {
+        entries.keys[at] =
+            magnitude != 0 ? (FirstSet(shape) + set) * shape.set_buckets() + magnitude - 1 : shape.buckets();
+        entries.values[at] = ValueOf(shape, i, table, negative);
+        at += end - first;
+      });
 }
 
 // First and last place of each bucket in the sorted list; buckets without entries keep begin = end = 0. The
@@ -167,22 +175,21 @@ int SortBits(const MsmShape& shape) {
 
 }  // namespace
 
-cudaError_t LaunchRecodeScalars(const MsmShape& shape, uint32_t chunk, const U256* scalars,
-                                const uint32_t* index, const MsmEntries& entries, uint32_t* count,
-                                cudaStream_t stream) {
+cudaError_t LaunchRecodeScalars(const MsmShape& shape, uint32_t chunk, const MsmScalars& scalars,
+                                const MsmEntries& entries, uint32_t* count, cudaStream_t stream) {
   const uint32_t bases = shape.bases_of(chunk);
   const uint32_t first = chunk * shape.chunk_bases();
-  const uint32_t blocks = (bases + kThreadsPerBlock - 1) / kThreadsPerBlock;
+  const dim3 blocks((bases + kThreadsPerBlock - 1) / kThreadsPerBlock, shape.batch);
   if (shape.is_padded()) {
     if (bases == 0) return cudaSuccess;
-    RecodeScalarsPadded<<<blocks, kThreadsPerBlock, 0, stream>>>(shape, first, first + bases, scalars, index,
+    RecodeScalarsPadded<<<blocks, kThreadsPerBlock, 0, stream>>>(shape, first, first + bases, scalars,
                                                                  entries);
     return cudaGetLastError();
   }
   if (cudaError_t error = cudaMemsetAsync(count, 0, sizeof(uint32_t), stream); error != cudaSuccess)
     return error;
   if (bases == 0) return cudaSuccess;
-  RecodeScalars<<<blocks, kThreadsPerBlock, 0, stream>>>(shape, first, first + bases, scalars, index, entries,
+  RecodeScalars<<<blocks, kThreadsPerBlock, 0, stream>>>(shape, first, first + bases, scalars, entries,
                                                          count);
   return cudaGetLastError();
 }

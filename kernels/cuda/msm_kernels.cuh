@@ -315,8 +315,8 @@ __global__ void __launch_bounds__(32) JoinBits(const Xyzz<F>* bit_sums, uint32_t
   if (k < bits && k % bits_of_part == 0) result[blockIdx.x * parts_of_set + k / bits_of_part] = sum;
 }
 
-// One warp a part of up to 32 sets, each 2^window_bits times as heavy as the one before: lane k doubles the
-// sum of set k of the part to its weight, then the lanes are added up.
+// One warp a part of MSM blockIdx.y, of up to 32 sets, each 2^window_bits times as heavy as the one before:
+// lane k doubles the sum of set k of the part to its weight, then the lanes are added up.
 template <typename F>
 __global__ void __launch_bounds__(32) JoinSets(const Xyzz<F>* set_sums, uint32_t sets, uint32_t sets_of_part,
                                                uint32_t window_bits, Xyzz<F>* result) {
@@ -325,11 +325,11 @@ __global__ void __launch_bounds__(32) JoinSets(const Xyzz<F>* set_sums, uint32_t
   const uint32_t set = blockIdx.x * sets_of_part + k;
   Xyzz<F> sum = Xyzz<F>::Infinity();
   if (k < sets_of_part && set < sets) {
-    sum = set_sums[set];
+    sum = set_sums[blockIdx.y * sets + set];
     for (uint32_t i = 0; i < k * window_bits; ++i) sum = sum.Double();
   }
   sum = WarpSum(sum, shared);
-  if (k == 0) result[blockIdx.x] = sum;
+  if (k == 0) result[blockIdx.y * gridDim.x + blockIdx.x] = sum;
 }
 
 // next[i] = 2^doublings * previous[i], one thread a point; the block's ZZZ are inverted together.

@@ -122,9 +122,10 @@ cudaError_t CutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memor
   cutter.Take(w->large_buckets, large_max);
   cutter.Take(w->partials, 2 * uint64_t{slices});
   cutter.Take(w->large_partials, uint64_t{large_max} * kLargeBucketParts);
-  cutter.Take(w->line_sums, uint64_t{shape.sets()} * ((1u << lines.row_bits) + (1u << lines.column_bits)));
-  cutter.Take(w->bit_sums, uint64_t{shape.sets()} * kBitSumsMax);
-  cutter.Take(w->set_sums, shape.sets());
+  cutter.Take(w->line_sums,
+              uint64_t{shape.all_sets()} * ((1u << lines.row_bits) + (1u << lines.column_bits)));
+  cutter.Take(w->bit_sums, uint64_t{shape.all_sets()} * kBitSumsMax);
+  cutter.Take(w->set_sums, shape.all_sets());
   char* temp = nullptr;
   cutter.Take(temp, w->sort_temp_bytes);
   w->sort_temp = temp;
@@ -174,9 +175,9 @@ cudaError_t MsmCutWorkspace(const MsmShape& shape, uint32_t slices_max, void* me
 }
 
 template <typename F>
-cudaError_t LaunchMsmDigits(const MsmShape& shape, uint32_t chunk, const U256* scalars, const uint32_t* index,
+cudaError_t LaunchMsmDigits(const MsmShape& shape, uint32_t chunk, const MsmScalars& scalars,
                             const MsmWorkspace<F>& w, cudaStream_t stream) {
-  return LaunchRecodeScalars(shape, chunk, scalars, index, {w.keys, w.values}, w.counters, stream);
+  return LaunchRecodeScalars(shape, chunk, scalars, {w.keys, w.values}, w.counters, stream);
 }
 
 namespace device {
@@ -232,7 +233,7 @@ template <typename F>
 cudaError_t LaunchMsmBuckets(const MsmShape& shape, uint32_t chunk, const Affine<F>* tables, uint32_t entries,
                              const MsmWorkspace<F>& w, cudaStream_t stream) {
   using namespace device;  // NOLINT(google-build-using-namespace): the kernels of this file's own header
-  if (shape.is_padded()) entries = shape.windows() * shape.bases_of(chunk);
+  if (shape.is_padded()) entries = shape.batch * shape.windows() * shape.bases_of(chunk);
   const uint32_t buckets = shape.buckets();
   const bool add_to_buckets = chunk != 0;
   // All zero bytes is infinity: buckets without entries stay so. The length of the list comes back below.
@@ -259,17 +260,17 @@ cudaError_t LaunchMsmReduce(const MsmShape& shape, const MsmWorkspace<F>& w, Xyz
   using namespace device;  // NOLINT(google-build-using-namespace): the kernels of this file's own header
   const LineBits lines = SplitBucketNumber(shape);
   const uint32_t line_count = (1u << lines.row_bits) + (1u << lines.column_bits);
-  SumLines<F><<<dim3((line_count + kSumThreads / 32 - 1) / (kSumThreads / 32), shape.sets()), kSumThreads, 0,
-                stream>>>(w.buckets, lines.row_bits, lines.column_bits, w.line_sums);
-  SumBits<F><<<dim3(lines.row_bits + lines.column_bits + 1, shape.sets()), 32, 0, stream>>>(
+  SumLines<F><<<dim3((line_count + kSumThreads / 32 - 1) / (kSumThreads / 32), shape.all_sets()), kSumThreads,
+                0, stream>>>(w.buckets, lines.row_bits, lines.column_bits, w.line_sums);
+  SumBits<F><<<dim3(lines.row_bits + lines.column_bits + 1, shape.all_sets()), 32, 0, stream>>>(
       w.line_sums, lines.row_bits, lines.column_bits, w.bit_sums);
   const bool join_sets = shape.sets_of_part() > 1;
   const uint32_t bits_of_part = shape.sets() == 1 ? shape.number_bits_of_part() : 32;
-  JoinBits<F><<<shape.sets(), 32, 0, stream>>>(w.bit_sums, lines.row_bits, lines.column_bits, bits_of_part,
-                                               join_sets ? w.set_sums : result);
+  JoinBits<F><<<shape.all_sets(), 32, 0, stream>>>(w.bit_sums, lines.row_bits, lines.column_bits,
+                                                   bits_of_part, join_sets ? w.set_sums : result);
   if (join_sets) {
-    JoinSets<F><<<shape.parts(), 32, 0, stream>>>(w.set_sums, shape.sets(), shape.sets_of_part(),
-                                                  shape.window_bits, result);
+    JoinSets<F><<<dim3(shape.parts(), shape.batch), 32, 0, stream>>>(
+        w.set_sums, shape.sets(), shape.sets_of_part(), shape.window_bits, result);
   }
   return cudaGetLastError();
 }
@@ -288,7 +289,7 @@ cudaError_t LaunchMsmTableStep(const Affine<F>* previous, Affine<F>* next, uint3
   template cudaError_t MsmSlicesMax<F>(uint32_t*);                                                          \
   template cudaError_t MsmWorkspaceBytes<F>(const MsmShape&, uint32_t, size_t*);                            \
   template cudaError_t MsmCutWorkspace<F>(const MsmShape&, uint32_t, void*, MsmWorkspace<F>*);              \
-  template cudaError_t LaunchMsmDigits<F>(const MsmShape&, uint32_t, const U256*, const uint32_t*,          \
+  template cudaError_t LaunchMsmDigits<F>(const MsmShape&, uint32_t, const MsmScalars&,                     \
                                           const MsmWorkspace<F>&, cudaStream_t);                            \
   template cudaError_t LaunchMsmBuckets<F>(const MsmShape&, uint32_t, const Affine<F>*, uint32_t,           \
                                            const MsmWorkspace<F>&, cudaStream_t);                           \

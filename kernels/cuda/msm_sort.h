@@ -20,11 +20,10 @@ struct MsmEntries {
 };
 
 // See LaunchMsmDigits. `count` is one counter in device memory, set to zero first; not written where
-// shape.is_padded(). There the list has windows() * bases_of(chunk) entries, and those of zero digits have
-// the key buckets().
-cudaError_t LaunchRecodeScalars(const MsmShape& shape, uint32_t chunk, const U256* scalars,
-                                const uint32_t* index, const MsmEntries& entries, uint32_t* count,
-                                cudaStream_t stream);
+// shape.is_padded(). There the list has batch * windows() * bases_of(chunk) entries, and those of zero digits
+// have the key buckets().
+cudaError_t LaunchRecodeScalars(const MsmShape& shape, uint32_t chunk, const MsmScalars& scalars,
+                                const MsmEntries& entries, uint32_t* count, cudaStream_t stream);
 
 // Scratch bytes of LaunchMsmSort for the longest list of `shape`.
 cudaError_t MsmSortTempBytes(const MsmShape& shape, size_t* bytes);

@@ -278,21 +278,25 @@ struct ProductInRegisters {
   }
 };
 
-// The last forward pass of a, b and c together with h = a*b - c. The vectors are not written back.
+// The last forward pass of a, b and c together with h = a*b - c, of proof blockIdx.y. The vectors are not
+// written back.
 __global__ void __launch_bounds__(kThreads, 2)
     LastPassAndProduct(Pass pass, const Fr* roots, Fr* abc, U256* h) {
   __shared__ SharedTile shared;
+  const uint64_t proof = uint64_t{3 * blockIdx.y} << pass.log2_n;
   Fr held[4];
   for (uint32_t vector = 0; vector < 3; ++vector) {
-    const InGlobal global{pass, blockIdx.x, abc + (uint64_t{vector} << pass.log2_n)};
+    const InGlobal global{pass, blockIdx.x, abc + proof + (uint64_t{vector} << pass.log2_n)};
     ForwardLevels(shared, roots, pass, blockIdx.x, global,
-                  ProductInRegisters{pass, blockIdx.x, vector, held, h});
+                  ProductInRegisters{pass, blockIdx.x, vector, held, h + proof});
   }
 }
 
 __global__ void __launch_bounds__(kThreads) ProductPlain(const Fr* abc, U256* h, uint32_t n) {
   const uint32_t i = blockIdx.x * kThreads + threadIdx.x;
-  if (i < n) h[i] = (abc[i] * abc[uint64_t{n} + i] - abc[2 * uint64_t{n} + i]).ToPlain();
+  if (i >= n) return;
+  const uint64_t a = uint64_t{3 * blockIdx.y} * n + i;
+  h[a] = (abc[a] * abc[a + n] - abc[a + 2 * uint64_t{n}]).ToPlain();
 }
 
 __global__ void __launch_bounds__(kThreads) MultiplyByTable(const Fr* table, Fr* vectors, uint32_t n) {
@@ -390,21 +394,21 @@ cudaError_t LaunchNttCoset(const NttTables& tables, Fr* values, uint32_t batch, 
   return cudaGetLastError();
 }
 
-cudaError_t LaunchComputeH(const NttTables& tables, Fr* abc, U256* h, cudaStream_t stream) {
+cudaError_t LaunchComputeH(const NttTables& tables, Fr* abc, U256* h, uint32_t batch, cudaStream_t stream) {
   const Plan plan = MakePlan(tables.log2_n);
   for (uint32_t p = plan.count; p-- > 1;)
-    LaunchPass<PassKind::kInverse>(tables, plan.passes[p], abc, 3, stream);
-  LaunchPass<PassKind::kInverseCosetForward>(tables, plan.passes[0], abc, 3, stream);
+    LaunchPass<PassKind::kInverse>(tables, plan.passes[p], abc, 3 * batch, stream);
+  LaunchPass<PassKind::kInverseCosetForward>(tables, plan.passes[0], abc, 3 * batch, stream);
   if (plan.count == 1) {
     const uint32_t n = 1u << tables.log2_n;
-    ProductPlain<<<Blocks(n), kThreads, 0, stream>>>(abc, h, n);
+    ProductPlain<<<dim3(Blocks(n), batch), kThreads, 0, stream>>>(abc, h, n);
     return cudaGetLastError();
   }
   for (uint32_t p = 1; p + 1 < plan.count; ++p)
-    LaunchPass<PassKind::kForward>(tables, plan.passes[p], abc, 3, stream);
+    LaunchPass<PassKind::kForward>(tables, plan.passes[p], abc, 3 * batch, stream);
   const Pass& last = plan.passes[plan.count - 1];
-  LastPassAndProduct<<<1u << (last.log2_n - last.tile_bits), kThreads, 0, stream>>>(last, tables.roots, abc,
-                                                                                    h);
+  LastPassAndProduct<<<dim3(1u << (last.log2_n - last.tile_bits), batch), kThreads, 0, stream>>>(
+      last, tables.roots, abc, h);
   return cudaGetLastError();
 }
 

@@ -41,9 +41,10 @@ cudaError_t LaunchNttCoset(const NttTables& tables, Fr* values, uint32_t batch, 
 
 // h[i] = a[i] * b[i] - c[i] on the coset g * <w>, in plain form: the scalars of section 9. abc holds a, b and
 // c side by side as values on the domain, natural order; it is overwritten, and h may lie where c does.
-// Inverse, coset shift, forward and the product are fused: of P passes a transform, 2P - 1 in all.
-cudaError_t LaunchComputeH(const NttTables& tables, Fr* abc, U256* h, cudaStream_t stream);
-// The same by the separate steps above: the reference that tests compare with.
+// Inverse, coset shift, forward and the product are fused: of P passes a transform, 2P - 1 in all. For a
+// batch, abc and h of one proof are 3n values after those of the proof before.
+cudaError_t LaunchComputeH(const NttTables& tables, Fr* abc, U256* h, uint32_t batch, cudaStream_t stream);
+// The same for one proof, by the separate steps above: the reference that tests compare with.
 cudaError_t LaunchComputeHUnfused(const NttTables& tables, Fr* abc, U256* h, cudaStream_t stream);
 
 }  // namespace proofmill::kernels

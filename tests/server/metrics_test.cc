@@ -55,7 +55,9 @@ void Exercise(Metrics& metrics) {
                                    .device_to_host_bytes = 160,
                                    .allocations = 7,
                                    .key_evictions = 2,
-                                   .key_reloads = 1});
+                                   .key_reloads = 1,
+                                   .batches = 4,
+                                   .batched_proofs = 30});
   metrics.OnQueueDepthChange(engine::Priority::kHigh, 1);
   metrics.OnWitnessBytesChange(640);
   metrics.OnJobStarted(kJob, kDevice, milliseconds(2));
@@ -96,6 +98,8 @@ TEST(MetricsTest, EveryMetricOfTheListIsThereWithItsType) {
       {"proofmill_device_allocations_total", "counter"},
       {"proofmill_device_key_evictions_total", "counter"},
       {"proofmill_device_key_reloads_total", "counter"},
+      {"proofmill_device_batches_total", "counter"},
+      {"proofmill_device_batched_proofs_total", "counter"},
       {"proofmill_queue_depth_max", "gauge"},
       {"proofmill_queue_witness_bytes_max", "gauge"},
       {"proofmill_uploads", "gauge"},
@@ -175,6 +179,8 @@ TEST(MetricsTest, CountersOfADeviceFollowItsTotalsInWhateverOrderTheyCome) {
   EXPECT_THAT(text, HasSubstr(R"(proofmill_device_allocations_total{device="cpu"} 7)"));
   EXPECT_THAT(text, HasSubstr(R"(proofmill_device_key_evictions_total{device="cpu"} 2)"));
   EXPECT_THAT(text, HasSubstr(R"(proofmill_device_key_reloads_total{device="cpu"} 1)"));
+  EXPECT_THAT(text, HasSubstr(R"(proofmill_device_batches_total{device="cpu"} 4)"));
+  EXPECT_THAT(text, HasSubstr(R"(proofmill_device_batched_proofs_total{device="cpu"} 30)"));
 }
 
 TEST(MetricsTest, ACircuitThatIsNotLoadedCountsAsUnknown) {

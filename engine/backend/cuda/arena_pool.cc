@@ -28,26 +28,27 @@ void ArenaPool::Return(Arena* arena) {
   returned_.NotifyAll();
 }
 
-absl::Status ArenaPool::Resize(const MemoryPlan& plan, size_t n_vars) {
+absl::Status ArenaPool::Resize(const MemoryPlan& plan, size_t staging_values) {
   MutexLock lock(mu_);
-  if (plan.arenas == plan_.arenas && plan.arena_bytes == plan_.arena_bytes && n_vars <= n_vars_max_) {
+  if (plan.arenas == plan_.arenas && plan.arena_bytes == plan_.arena_bytes &&
+      staging_values <= staging_values_) {
     return absl::OkStatus();
   }
   resizing_ = true;
   while (idle_.size() != arenas_.size()) returned_.Wait(mu_);
   const MemoryPlan old = plan_;
-  const size_t old_n_vars = n_vars_max_;
-  absl::Status status = MakeArenas(plan, std::max(n_vars, n_vars_max_));
+  const size_t old_values = staging_values_;
+  absl::Status status = MakeArenas(plan, std::max(staging_values, staging_values_));
   // Keys that were loaded before get back what they had. Should even that fail, their proofs are refused
   // until a load succeeds.
-  if (!status.ok() && old.arenas != 0) MakeArenas(old, old_n_vars).IgnoreError();
+  if (!status.ok() && old.arenas != 0) MakeArenas(old, old_values).IgnoreError();
   resizing_ = false;
   returned_.NotifyAll();
   return status;
 }
 
 // The old scratch goes first: the two need not fit side by side.
-absl::Status ArenaPool::MakeArenas(const MemoryPlan& plan, size_t n_vars) {
+absl::Status ArenaPool::MakeArenas(const MemoryPlan& plan, size_t staging_values) {
   idle_.clear();
   std::vector<std::unique_ptr<Arena>> arenas = std::exchange(arenas_, {});
   plan_ = {.arena_bytes = 0, .arenas = 0};
@@ -62,9 +63,10 @@ absl::Status ArenaPool::MakeArenas(const MemoryPlan& plan, size_t n_vars) {
       arena = std::make_unique<Arena>();
       PROOFMILL_ASSIGN_OR_RETURN(arena->resources, WorkerResources::Make(calls_));
     }
-    if (arena->resources.staging.size() < n_vars) {
+    if (arena->resources.staging.size() < staging_values) {
       arena->resources.staging = PinnedBuffer<kernels::U256>();
-      PROOFMILL_ASSIGN_OR_RETURN(arena->resources.staging, PinnedBuffer<kernels::U256>::Make(calls_, n_vars));
+      PROOFMILL_ASSIGN_OR_RETURN(arena->resources.staging,
+                                 PinnedBuffer<kernels::U256>::Make(calls_, staging_values));
     }
     if (arena->scratch.size() != plan.arena_bytes) {
       PROOFMILL_RETURN_IF_ERROR(TakeScratch(*arena, plan.arena_bytes));
@@ -77,7 +79,7 @@ absl::Status ArenaPool::MakeArenas(const MemoryPlan& plan, size_t n_vars) {
   }
   arenas_ = std::move(arenas);
   plan_ = plan;
-  n_vars_max_ = n_vars;
+  staging_values_ = staging_values;
   return absl::OkStatus();
 }
 

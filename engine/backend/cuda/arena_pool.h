@@ -63,10 +63,10 @@ class ArenaPool {
   //                       given up to make larger ones.
   absl::StatusOr<Lease> Take();
 
-  // Makes as many arenas as `plan` says, of that size, with room for a witness of `n_vars` values. Waits
-  // until all are given back; proofs that begin meanwhile wait. On an error there are the old ones, if they
-  // can be had again. REQUIRES: the device is current.
-  absl::Status Resize(const MemoryPlan& plan, size_t n_vars);
+  // Makes as many arenas as `plan` says, of that size, each with room for `staging_values` of witnesses.
+  // Waits until all are given back; proofs that begin meanwhile wait. On an error there are the old ones, if
+  // they can be had again. REQUIRES: the device is current.
+  absl::Status Resize(const MemoryPlan& plan, size_t staging_values);
 
   size_t scratch_bytes() const;
   // Of one arena; 0 before the first Resize().
@@ -77,7 +77,7 @@ class ArenaPool {
 
  private:
   void Return(Arena* arena);
-  absl::Status MakeArenas(const MemoryPlan& plan, size_t n_vars) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status MakeArenas(const MemoryPlan& plan, size_t staging_values) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status TakeScratch(Arena& arena, size_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   CudaCalls& calls_;
@@ -86,7 +86,7 @@ class ArenaPool {
   mutable Mutex mu_;
   CondVar returned_;
   MemoryPlan plan_ ABSL_GUARDED_BY(mu_){.arena_bytes = 0, .arenas = 0};
-  size_t n_vars_max_ ABSL_GUARDED_BY(mu_) = 0;
+  size_t staging_values_ ABSL_GUARDED_BY(mu_) = 0;
   uint64_t generations_ ABSL_GUARDED_BY(mu_) = 0;
   bool resizing_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<std::unique_ptr<Arena>> arenas_ ABSL_GUARDED_BY(mu_);

@@ -1,12 +1,14 @@
 #include "engine/backend/cuda/cuda_backend.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "absl/numeric/bits.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "engine/backend/cuda/arena_pool.h"
@@ -23,6 +25,9 @@
 
 namespace proofmill::engine {
 namespace {
+
+// While as many as make all batches are computed, as many gather for the next.
+constexpr size_t kProofsInFlightMax = size_t{2} * kLeadersMax * kBatchMax;
 
 std::string FormatUuid(const cudaUUID_t& uuid) {
   std::string text = "GPU-";
@@ -82,7 +87,11 @@ class CudaBackendImpl final : public CudaBackend, public WhirBackend {
   const std::string& name() const override { return name_; }
   BackendKind kind() const override { return BackendKind::kCuda; }
   std::string_view gpu_uuid() const override { return gpu_uuid_; }
-  size_t proofs_in_flight() const override { return kArenasMax; }
+  size_t proofs_in_flight() const override { return kProofsInFlightMax; }
+  size_t ProofsInFlight(const ResidentKey& key) const override {
+    const size_t batches = size_t{2} * kLeadersMax * static_cast<const CudaResidentKey&>(key).batch_max();
+    return std::clamp(batches, size_t{kArenasMax}, kProofsInFlightMax);
+  }
   bool lost() const override { return calls_.lost(); }
   CudaCalls& calls() override { return calls_; }
   WhirBackend* whir() override { return this; }
@@ -100,10 +109,10 @@ class CudaBackendImpl final : public CudaBackend, public WhirBackend {
 
   absl::StatusOr<std::unique_ptr<ResidentKey>> LoadKey(std::shared_ptr<const ProvingKey> key) override {
     PROOFMILL_ASSIGN_OR_RETURN(const DeviceGuard guard, DeviceGuard::Make(calls_, device_));
-    const size_t n_vars = key->n_vars();
-    PROOFMILL_ASSIGN_OR_RETURN(
-        std::unique_ptr<CudaResidentKey> resident,
-        keys_->Add(std::move(key), [&](const MemoryPlan& plan) { return arenas_.Resize(plan, n_vars); }));
+    PROOFMILL_ASSIGN_OR_RETURN(std::unique_ptr<CudaResidentKey> resident,
+                               keys_->Add(std::move(key), [&](const MemoryPlan& plan, size_t values) {
+                                 return arenas_.Resize(plan, values);
+                               }));
     return std::unique_ptr<ResidentKey>(std::move(resident));
   }
 
@@ -113,21 +122,11 @@ class CudaBackendImpl final : public CudaBackend, public WhirBackend {
     PROOFMILL_ASSIGN_OR_RETURN(const DeviceGuard guard, DeviceGuard::Make(calls_, device_));
     // The key first: it may have to wait for proofs that hold arenas, which never wait for keys.
     PROOFMILL_ASSIGN_OR_RETURN(const KeyResidency::Use use, keys_->UseKey(resident));
-    PROOFMILL_ASSIGN_OR_RETURN(const ArenaPool::Lease arena, arenas_.Take());
-    // Either may have taken a while.
-    if (context.cancel != nullptr) PROOFMILL_RETURN_IF_ERROR(context.cancel->Check());
-    std::unique_ptr<const ProofBinding>& binding = resident.binding(arena->number);
-    if (binding == nullptr || binding->generation() != arena->generation) {
-      const DeviceKey& device_key = resident.device_key();
-      PROOFMILL_ASSIGN_OR_RETURN(
-          binding, ProofBinding::Make(calls_, arena->resources, arena->scratch, arena->generation,
-                                      keys_->ShapeFor(*resident.key(), device_key.plan().msms), device_key));
+    if (resident.device_key().plan().batch_max == 1) {
+      PROOFMILL_ASSIGN_OR_RETURN(const ArenaPool::Lease arena, arenas_.Take());
+      return ComputeAlone(resident, *arena, witness, context);
     }
-    ProofRun run(calls_, arena->resources, *binding, context);
-    absl::StatusOr<Groth16Sums> sums = run.Run(witness);
-    const absl::Status wiped = run.Wipe();
-    if (sums.ok() && !wiped.ok()) return wiped;
-    return sums;
+    return ComputeInLine(resident, witness, context);
   }
 
   DeviceUsage stats() const override {
@@ -142,6 +141,8 @@ class CudaBackendImpl final : public CudaBackend, public WhirBackend {
     usage.allocations = calls_.allocations();
     usage.key_evictions = keys.evictions;
     usage.key_reloads = keys.reloads;
+    usage.batches = batches_.load(std::memory_order_relaxed);
+    usage.batched_proofs = batched_proofs_.load(std::memory_order_relaxed);
     return usage;
   }
   std::optional<DeviceUsage> usage() const override { return stats(); }
@@ -153,11 +154,80 @@ class CudaBackendImpl final : public CudaBackend, public WhirBackend {
   }
 
  private:
+  // `key` on `arena`, for so many proofs.
+  absl::StatusOr<const ProofBinding*> Bind(CudaResidentKey& key, Arena& arena, uint32_t log2_proofs) {
+    std::unique_ptr<const ProofBinding>& binding = key.binding(arena.number, log2_proofs);
+    if (binding == nullptr || binding->generation() != arena.generation) {
+      const DeviceKey& device_key = key.device_key();
+      const MsmPlan plan = device_key.plan().msms.ForBatch(uint32_t{1} << log2_proofs);
+      PROOFMILL_ASSIGN_OR_RETURN(binding,
+                                 ProofBinding::Make(calls_, arena.resources, arena.scratch, arena.generation,
+                                                    keys_->ShapeFor(*key.key(), plan), device_key));
+    }
+    return binding.get();
+  }
+
+  absl::StatusOr<Groth16Sums> ComputeAlone(CudaResidentKey& key, Arena& arena,
+                                           absl::Span<const kernels::U256> witness,
+                                           const ComputeContext& context) {
+    // Key and arena may have taken a while.
+    if (context.cancel != nullptr) PROOFMILL_RETURN_IF_ERROR(context.cancel->Check());
+    PROOFMILL_ASSIGN_OR_RETURN(const ProofBinding* const binding, Bind(key, arena, 0));
+    ProofRun run(calls_, arena.resources, *binding);
+    absl::StatusOr<Groth16Sums> sums = run.Run(witness, context);
+    const absl::Status wiped = run.Wipe();
+    if (sums.ok() && !wiped.ok()) return wiped;
+    return sums;
+  }
+
+  // Alone or in a batch, as the line has it.
+  absl::StatusOr<Groth16Sums> ComputeInLine(CudaResidentKey& key, absl::Span<const kernels::U256> witness,
+                                            const ComputeContext& context) {
+    ProofInBatch proof(witness);
+    if (std::optional<ProofLine::Lead> lead = key.line().Join(proof)) {
+      PROOFMILL_ASSIGN_OR_RETURN(const ArenaPool::Lease arena, arenas_.Take());
+      const std::vector<ProofLine::Member*>& members = lead->Take(ProofsFor(key, *arena));
+      if (members.size() == 1) return ComputeAlone(key, *arena, witness, context);
+      PROOFMILL_RETURN_IF_ERROR(ComputeBatch(key, *arena, members));
+    }
+    if (!proof.made) {
+      // The batch failed, which is told once, by its leader.
+      PROOFMILL_ASSIGN_OR_RETURN(const ArenaPool::Lease arena, arenas_.Take());
+      return ComputeAlone(key, *arena, witness, context);
+    }
+    ReportStages(proof.stages, context.stages);
+    return JoinSums(key.device_key().plan().msms, proof.parts);
+  }
+
+  // Proofs of a batch that `arena` has room for.
+  static uint32_t ProofsFor(const CudaResidentKey& key, const Arena& arena) {
+    const KeyPlan& plan = key.device_key().plan();
+    const size_t values = size_t{plan.batch_max} * key.key()->n_vars();
+    return plan.batch_scratch_bytes <= arena.scratch.size() && values <= arena.resources.staging.size()
+               ? plan.batch_max
+               : 1;
+  }
+
+  absl::Status ComputeBatch(CudaResidentKey& key, Arena& arena,
+                            absl::Span<ProofLine::Member* const> members) {
+    const auto log2_proofs = static_cast<uint32_t>(absl::bit_width(members.size()) - 1);
+    PROOFMILL_ASSIGN_OR_RETURN(const ProofBinding* const binding, Bind(key, arena, log2_proofs));
+    ProofRun run(calls_, arena.resources, *binding);
+    absl::Status status = run.RunBatch(members);
+    const absl::Status wiped = run.Wipe();
+    PROOFMILL_RETURN_IF_ERROR(status);
+    batches_.fetch_add(1, std::memory_order_relaxed);
+    batched_proofs_.fetch_add(members.size(), std::memory_order_relaxed);
+    return wiped;
+  }
+
   const int device_;
   const std::string name_;
   std::string gpu_uuid_;
   CudaCalls calls_;  // outlives everything below
   size_t limit_ = 0;
+  std::atomic<uint64_t> batches_{0};
+  std::atomic<uint64_t> batched_proofs_{0};
   ArenaPool arenas_;
   std::unique_ptr<KeyStore> keys_;
 };

@@ -160,7 +160,7 @@ KeySizes SizesOf(const ProvingKey& key) {
       DeviceAllocationBytes(LongRows(key.a_matrix(), key.b_matrix()).size() * sizeof(uint32_t)) +
       index_bytes(key.a()) + index_bytes(key.b1()) + index_bytes(key.b2()) + index_bytes(key.c()) +
       index_bytes(key.h()) + DomainTables::BytesFor(key.log2_domain());
-  sizes.proof_bytes = ProofVectorBytes(key.n_vars(), key.domain_size());
+  sizes.proof_bytes = ProofVectorBytes({key.n_vars(), key.domain_size()});
   return sizes;
 }
 

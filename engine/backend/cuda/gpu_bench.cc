@@ -87,7 +87,7 @@ class CudaMsmBench final : public GpuMsmBench<F> {
   // As a proof does it: digits, their number to the host unless the list is padded, sort and sum.
   absl::Status Run(cudaStream_t stream) {
     PROOFMILL_RETURN_IF_ERROR(calls_->Call("msm digits", [&] {
-      return kernels::LaunchMsmDigits<F>(shape_, 0, scalars_.data(), nullptr, workspace_, stream);
+      return kernels::LaunchMsmDigits<F>(shape_, 0, {scalars_.data()}, workspace_, stream);
     }));
     if (!shape_.is_padded()) {
       PROOFMILL_RETURN_IF_ERROR(calls_->Call("msm digit count", [&] {

@@ -17,6 +17,9 @@ using SetOptions = std::array<std::vector<MsmOption>, kBaseSetCount>;
 // MSMs side by side hide it behind each other (one H200: 0.36 ms for an MSM of 2^13 bases alone).
 constexpr double kSecondsPerMsm = 4e-4;
 
+// Batches are worth it where one is computed while another waits for the host.
+constexpr uint32_t kBatchArenasMin = 2;
+
 // Plans of one key, from the fastest ways of its sets to the smallest.
 class PlanWalk {
  public:
@@ -95,6 +98,19 @@ WorkspaceRange RangeOf(const SetOptions& options) {
   return range;
 }
 
+absl::Status AddBatch(const KeySizes& sizes, const WorkspaceSizes& workspaces, KeyPlan& plan) {
+  plan.batch_max = plan.msms.BatchMax();
+  if (plan.batch_max == 1) return absl::OkStatus();
+  const MsmPlan batch = plan.msms.ForBatch(plan.batch_max);
+  plan.batch_scratch_bytes = plan.batch_max * sizes.proof_bytes;
+  for (size_t set = 0; set < kBaseSetCount; ++set) {
+    PROOFMILL_ASSIGN_OR_RETURN(const size_t bytes,
+                               workspaces.BytesFor(static_cast<BaseSetId>(set), batch.shapes[set]));
+    plan.batch_scratch_bytes += bytes;
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<KeyPlanner> KeyPlanner::Make(const KeySizes& sizes, const WorkspaceSizes& workspaces) {
@@ -116,6 +132,7 @@ absl::StatusOr<KeyPlanner> KeyPlanner::Make(const KeySizes& sizes, const Workspa
   }
   std::stable_sort(planner.plans_.begin(), planner.plans_.end(),
                    [](const KeyPlan& a, const KeyPlan& b) { return a.seconds < b.seconds; });
+  PROOFMILL_RETURN_IF_ERROR(AddBatch(sizes, workspaces, planner.plans_.front()));
   planner.smallest_ =
       *std::min_element(planner.plans_.begin(), planner.plans_.end(), [](const KeyPlan& a, const KeyPlan& b) {
         return std::pair(a.key_bytes, a.scratch_bytes) < std::pair(b.key_bytes, b.scratch_bytes);
@@ -156,9 +173,15 @@ absl::StatusOr<MemoryPlan> PlanMemory(const std::string& device, const KeyPlanne
     }
     return WithReason(absl::ResourceExhaustedError(message), ErrorReason::kOutOfMemory);
   }
-  MemoryPlan memory{.arena_bytes = arena(*plan), .arenas = 1};
   const KeyPlan& fastest = planner.Fastest();
+  MemoryPlan memory{.arena_bytes = arena(*plan),
+                    .arenas = 1,
+                    .arena_bytes_min = arena(*plan),
+                    .batch_bytes = std::max(now.batch_bytes, fastest.batch_scratch_bytes)};
   const size_t with_all = now.resident_bytes + fastest.key_bytes;
+  const size_t for_batches = kBatchArenasMin * std::max(memory.arena_bytes, memory.batch_bytes);
+  if (for_batches <= now.limit / 8 && with_all + for_batches <= now.limit)
+    memory.arena_bytes = for_batches / kBatchArenasMin;
   const auto room_for = [&](uint32_t arenas) {
     const size_t bytes = arenas * memory.arena_bytes;
     return arenas <= kArenasMax && fastest.scratch_bytes <= memory.arena_bytes &&

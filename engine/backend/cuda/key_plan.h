@@ -35,6 +35,10 @@ struct KeyPlan {
   size_t key_bytes = 0;      // as long as the key is resident
   size_t scratch_bytes = 0;  // as long as one of its proofs is in flight
   double seconds = 0;        // of a model: the MSMs of one proof, uniform scalars, one H200
+  // Proofs of the key that are made together, and what they take as long as they are in flight. Of the
+  // fastest plan only: where memory is short there are no batches.
+  uint32_t batch_max = 1;
+  size_t batch_scratch_bytes = 0;
 };
 
 // Finds plans for one key. It asks for workspace sizes once, when it is made.
@@ -63,7 +67,8 @@ inline constexpr uint32_t kArenasMax = 8;
 struct DeviceMemoryState {
   size_t limit = 0;           // for keys and scratch
   size_t resident_bytes = 0;  // of keys
-  size_t arena_bytes = 0;     // scratch of one proof in flight, as it is now
+  size_t arena_bytes = 0;     // scratch that any one proof in flight needs
+  size_t batch_bytes = 0;     // scratch that any batch could use
   size_t key_bytes_min = 0;   // the most that a key known before needs in its smallest form
 };
 
@@ -71,12 +76,14 @@ struct DeviceMemoryState {
 struct MemoryPlan {
   size_t arena_bytes = 0;
   uint32_t arenas = 1;
+  size_t arena_bytes_min = 0;  // for proofs that are made alone
+  size_t batch_bytes = 0;      // for batches of all keys; may be more than is to be there
 
   size_t bytes() const { return arena_bytes * arenas; }
 };
 
-// Room for a second proof is taken only where that costs no key anything, for more only where all of it is at
-// most an eighth of the limit.
+// Room for a second proof is taken only where that costs no key anything, for more, and for batches, only
+// where all of it is at most an eighth of the limit.
 //   RESOURCE_EXHAUSTED  (reason kOutOfMemory) the key does not fit, even alone; the message names the bytes.
 absl::StatusOr<MemoryPlan> PlanMemory(const std::string& device, const KeyPlanner& planner,
                                       const DeviceMemoryState& now);

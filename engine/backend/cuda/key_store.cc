@@ -55,14 +55,23 @@ absl::StatusOr<std::unique_ptr<CudaResidentKey>> KeyStore::Add(std::shared_ptr<c
                                         {.limit = options_.limit_bytes,
                                          .resident_bytes = residency_.stats().resident_bytes,
                                          .arena_bytes = arena_bytes_.load(std::memory_order_relaxed),
+                                         .batch_bytes = batch_bytes_.load(std::memory_order_relaxed),
                                          .key_bytes_min = residency_.stats().bytes_min_most}));
+  const KeyPlan& fastest = planner.Fastest();
+  const uint32_t proofs = fastest.batch_max;
+  const size_t proofs_bytes = fastest.batch_scratch_bytes;
+  const size_t n_vars = key->n_vars();
   auto resident = std::make_unique<CudaResidentKey>(*this, std::move(key), std::move(planner));
-  // A second proof in flight is no reason to refuse a key that is known.
-  while (memory.arenas > 1 && !residency_.CheckFits(*resident, memory.bytes()).ok()) --memory.arenas;
+  const auto fits = [&] { return residency_.CheckFits(*resident, memory.bytes()).ok(); };
+  // A batch or a second proof in flight is no reason to refuse a key that is known.
+  if (!fits()) memory.arena_bytes = memory.arena_bytes_min;
+  while (memory.arenas > 1 && !fits()) --memory.arenas;
   const auto take_proof_memory = [&] {
-    const absl::Status made = make_arenas(memory);
+    const absl::Status made =
+        make_arenas(memory, proofs_bytes <= memory.arena_bytes ? proofs * n_vars : n_vars);
     if (!made.ok()) return made;
-    arena_bytes_.store(memory.arena_bytes, std::memory_order_relaxed);
+    arena_bytes_.store(memory.arena_bytes_min, std::memory_order_relaxed);
+    batch_bytes_.store(memory.batch_bytes, std::memory_order_relaxed);
     arenas_.store(memory.arenas, std::memory_order_relaxed);
     return made;
   };
@@ -125,7 +134,9 @@ absl::StatusOr<size_t> KeyStore::Load(CudaResidentKey& key, size_t bytes_max) {
 
 void KeyStore::Unload(CudaResidentKey& key) {
   MutexLock lock(device_mu_);
-  for (std::unique_ptr<const ProofBinding>& binding : key.bindings_) binding.reset();
+  for (CudaResidentKey::BindingsOfArena& bindings : key.bindings_) {
+    for (std::unique_ptr<const ProofBinding>& binding : bindings) binding.reset();
+  }
   key.device_key_.reset();
   key.device_bytes_.store(0, std::memory_order_relaxed);
 }

@@ -27,6 +27,7 @@
 #include "engine/backend/cuda/device_key.h"
 #include "engine/backend/cuda/key_plan.h"
 #include "engine/backend/cuda/proof_binding.h"
+#include "engine/backend/cuda/proof_line.h"
 #include "engine/backend/cuda/proof_scratch.h"
 #include "engine/backend/key_residency.h"
 #include "engine/base/mutex.h"
@@ -53,9 +54,14 @@ class CudaResidentKey final : public ResidentKey, public StoredKey {
   size_t device_bytes() const override { return device_bytes_.load(std::memory_order_relaxed); }
   // REQUIRES: in use, by KeyStore::Use().
   const DeviceKey& device_key() const { return *device_key_; }
-  // Of this key and arena `number`, null at first and whenever the key has come back. REQUIRES: in use; the
-  // caller holds the arena.
-  std::unique_ptr<const ProofBinding>& binding(uint32_t number) { return bindings_[number]; }
+  // Of this key and arena `number`, for batches of 2^log2_proofs; null at first and whenever the key has come
+  // back. REQUIRES: in use; the caller holds the arena.
+  std::unique_ptr<const ProofBinding>& binding(uint32_t number, uint32_t log2_proofs) {
+    return bindings_[number][log2_proofs];
+  }
+  ProofLine& line() { return line_; }
+  // Where memory is not short.
+  uint32_t batch_max() const { return planner_.Fastest().batch_max; }
 
   size_t bytes_min() const override { return planner_.Smallest().key_bytes; }
   absl::StatusOr<size_t> Load(size_t bytes_max) override;
@@ -68,7 +74,9 @@ class CudaResidentKey final : public ResidentKey, public StoredKey {
   KeyStore& store_;
   const KeyPlanner planner_;
   std::unique_ptr<const DeviceKey> device_key_;  // written by Load() and Unload() only, never while in use
-  std::array<std::unique_ptr<const ProofBinding>, kArenasMax> bindings_;  // end before device_key_
+  using BindingsOfArena = std::array<std::unique_ptr<const ProofBinding>, kBatchLog2Max + 1>;
+  std::array<BindingsOfArena, kArenasMax> bindings_;  // end before device_key_
+  ProofLine line_;
   std::atomic<size_t> device_bytes_{0};
 };
 
@@ -87,8 +95,9 @@ class KeyStore {
   KeyStore(const KeyStore&) = delete;
   KeyStore& operator=(const KeyStore&) = delete;
 
-  // Makes the memory for proofs; called with no lock of residency's state held, proofs may be running.
-  using MakeArenas = std::function<absl::Status(const MemoryPlan& plan)>;
+  // Makes the memory for proofs, with room for so many values of witnesses in each arena; called with no lock
+  // of residency's state held, proofs may be running.
+  using MakeArenas = std::function<absl::Status(const MemoryPlan& plan, size_t staging_values)>;
   // Plans `key` and loads it. REQUIRES: the device is current.
   //   RESOURCE_EXHAUSTED  it does not fit, even alone; the message names the bytes.
   //   INTERNAL            the device failed.
@@ -135,7 +144,9 @@ class KeyStore {
   const DeviceWorkspaceSizes workspaces_;
   const KeyBytes key_bytes_ = std::make_shared<std::atomic<size_t>>(0);
   std::atomic<size_t> free_bytes_{0};
-  std::atomic<size_t> arena_bytes_{0};
+  std::atomic<size_t> arena_bytes_{
+      0};  // what proofs that are made alone need; there may be more, for batches
+  std::atomic<size_t> batch_bytes_{0};
   std::atomic<uint32_t> arenas_{0};
   KeyResidency residency_;
 

@@ -133,6 +133,28 @@ bool MsmPlan::is_full() const {
   return std::all_of(shapes.begin(), shapes.end(), [](const MsmShape& shape) { return shape.sets() == 1; });
 }
 
+MsmPlan MsmPlan::ForBatch(uint32_t proofs) const {
+  MsmPlan plan = *this;
+  if (proofs == 1) return plan;
+  for (MsmShape& shape : plan.shapes) {
+    shape.batch = proofs;
+    shape.padding = kernels::MsmPadding::kAlways;
+  }
+  return plan;
+}
+
+uint32_t MsmPlan::BatchMax() const {
+  if (in_turn || !is_full()) return 1;
+  uint64_t entries = 0;
+  for (const MsmShape& shape : shapes) {
+    if (!shape.is_padded()) return 1;
+    entries = std::max(entries, shape.entries_max());
+  }
+  uint32_t proofs = kBatchMax;
+  while (proofs > 1 && proofs * entries > kBatchEntriesMax) proofs /= 2;
+  return proofs;
+}
+
 size_t MsmPlan::result_bytes() const {
   size_t sum = 0;
   for (size_t set = 0; set < kBaseSetCount; ++set) {

@@ -28,6 +28,12 @@ inline constexpr std::array<const char*, kBaseSetCount> kBaseSetNames = {"a", "b
 
 using BaseCounts = std::array<uint32_t, kBaseSetCount>;
 
+// Proofs of one circuit that are made together, at most, and the digits of all their scalars for one base
+// set.
+inline constexpr uint32_t kBatchLog2Max = 4;
+inline constexpr uint32_t kBatchMax = uint32_t{1} << kBatchLog2Max;
+inline constexpr uint64_t kBatchEntriesMax = uint64_t{1} << 23;
+
 // Bytes that a proof may send to the host.
 inline constexpr size_t kResultBytesMax = 4096;
 
@@ -42,6 +48,12 @@ struct MsmPlan {
   size_t table_bytes() const;
   // Whether every multiple is resident.
   bool is_full() const;
+  // Proofs that it makes together.
+  uint32_t batch() const { return shapes[0].batch; }
+  // The same for a power of two of proofs, and the most proofs that this is worth it for: small circuits
+  // only, since large ones fill a device alone.
+  MsmPlan ForBatch(uint32_t proofs) const;
+  uint32_t BatchMax() const;
   // What a proof sends to the host: the parts of the sums, and the length of each list of digits.
   size_t result_bytes() const;
   // "a: 1048576 bases, 17-bit windows, 15 of 15 multiples, 960 MiB; b1: ...; one MSM at a time".

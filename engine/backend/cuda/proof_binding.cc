@@ -28,8 +28,8 @@ absl::StatusOr<std::unique_ptr<ProofBinding>> ProofBinding::Make(CudaCalls& call
                                          memory.size(), " were planned")),
         ErrorReason::kInternal);
   }
-  std::unique_ptr<ProofBinding> binding(new ProofBinding(calls, resources, generation, key, scratch));
-  if (!key.plan().msms.in_turn) PROOFMILL_RETURN_IF_ERROR(binding->CaptureGraphs());
+  std::unique_ptr<ProofBinding> binding(new ProofBinding(calls, resources, generation, key, shape, scratch));
+  if (!shape.plan.in_turn) PROOFMILL_RETURN_IF_ERROR(binding->CaptureGraphs());
   return binding;
 }
 
@@ -49,16 +49,20 @@ absl::Status ProofBinding::CaptureGraphs() {
 }
 
 absl::Status ProofBinding::LaunchDigits(BaseSetId id, uint32_t chunk, cudaStream_t stream) const {
-  const kernels::U256* scalars = id == BaseSetId::kH ? scratch_.h : scratch_.witness;
+  const bool of_h = id == BaseSetId::kH;
+  const kernels::U256* const values = of_h ? scratch_.h : scratch_.witness;
+  const uint64_t stride = of_h ? uint64_t{3} * domain_size_ : n_vars_;
   return calls_.Call("msm digits", [&] {
     if (id == BaseSetId::kB2) {
       const DeviceBases<Fq2>& bases = key_.b2();
-      return kernels::LaunchMsmDigits<Fq2>(shape(id), chunk, scalars + bases.first_scalar,
-                                           bases.scalar_index.data(), scratch_.b2, stream);
+      return kernels::LaunchMsmDigits<Fq2>(shape(id), chunk,
+                                           {values + bases.first_scalar, bases.scalar_index.data(), stride},
+                                           scratch_.b2, stream);
     }
     const DeviceBases<Fq>& bases = key_.g1(id);
-    return kernels::LaunchMsmDigits<Fq>(shape(id), chunk, scalars + bases.first_scalar,
-                                        bases.scalar_index.data(), scratch_.g1[Index(id)], stream);
+    return kernels::LaunchMsmDigits<Fq>(shape(id), chunk,
+                                        {values + bases.first_scalar, bases.scalar_index.data(), stride},
+                                        scratch_.g1[Index(id)], stream);
   });
 }
 
@@ -81,7 +85,8 @@ absl::Status ProofBinding::LaunchBuckets(BaseSetId id, uint32_t chunk, uint32_t 
 }
 
 size_t ProofBinding::ResultBytes(BaseSetId id) const {
-  return shape(id).parts() * (id == BaseSetId::kB2 ? sizeof(kernels::G2Xyzz) : sizeof(kernels::G1Xyzz));
+  return size_t{plan_.batch()} * shape(id).parts() *
+         (id == BaseSetId::kB2 ? sizeof(kernels::G2Xyzz) : sizeof(kernels::G1Xyzz));
 }
 
 absl::Status ProofBinding::LaunchResult(BaseSetId id, cudaStream_t stream) const {

@@ -1,11 +1,11 @@
-// A key and an arena, as long as both stay where they are: where the parts of the arena's scratch lie for
-// proofs with this key, and the launches of its MSMs.
+// A key and an arena, as long as both stay where they are: where the parts of the arena's scratch lie for a
+// proof with this key or a batch of them, and the launches of its MSMs.
 //
 // An MSM whose list of digits is padded is the same work whatever the witness is. Where the MSMs of a key are
 // done side by side, those are recorded as graphs when the key meets the arena for the first time: a proof
 // launches each by one call, allocates nothing, and the host looks at nothing in between.
 //
-// Thread safety: one proof at a time.
+// Thread safety: one proof or batch at a time.
 
 #ifndef PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_BINDING_H_
 #define PROOFMILL_ENGINE_BACKEND_CUDA_PROOF_BINDING_H_
@@ -28,7 +28,8 @@ namespace proofmill::engine {
 
 class ProofBinding {
  public:
-  // `generation` names the arena that `resources` and `memory` belong to, as it is now.
+  // `generation` names the arena that `resources` and `memory` belong to, as it is now; `shape` has the
+  // number of proofs.
   //   INTERNAL  the scratch does not fit in memory.
   //   otherwise errors of CUDA calls.
   static absl::StatusOr<std::unique_ptr<ProofBinding>> Make(CudaCalls& calls, WorkerResources& resources,
@@ -38,6 +39,8 @@ class ProofBinding {
 
   uint64_t generation() const { return generation_; }
   const DeviceKey& key() const { return key_; }
+  const MsmPlan& plan() const { return plan_; }
+  kernels::DeviceWitnesses witnesses() const { return {scratch_.witness, n_vars_, plan_.batch()}; }
   const ProofScratch& scratch() const { return scratch_; }
 
   // The digits of a chunk of a set; its buckets, `entries` as for LaunchMsmBuckets(); the sum of all, and its
@@ -45,7 +48,7 @@ class ProofBinding {
   absl::Status LaunchDigits(BaseSetId id, uint32_t chunk, cudaStream_t stream) const;
   absl::Status LaunchBuckets(BaseSetId id, uint32_t chunk, uint32_t entries, cudaStream_t stream) const;
   absl::Status LaunchResult(BaseSetId id, cudaStream_t stream) const;
-  // Bytes that LaunchResult() copies.
+  // Bytes that LaunchResult() copies, of all proofs.
   size_t ResultBytes(BaseSetId id) const;
   // All three in one, but for kH, whose digits are launched alone. Empty where the host has to do it step by
   // step.
@@ -55,15 +58,25 @@ class ProofBinding {
 
  private:
   ProofBinding(CudaCalls& calls, WorkerResources& resources, uint64_t generation, const DeviceKey& key,
-               const ProofScratch& scratch)
-      : calls_(calls), resources_(resources), generation_(generation), key_(key), scratch_(scratch) {}
+               const ScratchShape& shape, const ProofScratch& scratch)
+      : calls_(calls),
+        resources_(resources),
+        generation_(generation),
+        key_(key),
+        plan_(shape.plan),
+        n_vars_(shape.n_vars),
+        domain_size_(shape.domain_size),
+        scratch_(scratch) {}
   absl::Status CaptureGraphs();
-  const kernels::MsmShape& shape(BaseSetId id) const { return key_.plan().msms.shape(id); }
+  const kernels::MsmShape& shape(BaseSetId id) const { return plan_.shape(id); }
 
   CudaCalls& calls_;
   WorkerResources& resources_;
   const uint64_t generation_;
   const DeviceKey& key_;
+  const MsmPlan plan_;
+  const uint32_t n_vars_;
+  const uint32_t domain_size_;
   const ProofScratch scratch_;
   std::array<Graph, kBaseSetCount> graphs_;
 };

@@ -24,6 +24,9 @@ constexpr std::array<Stage, kBaseSetCount> kMsmStages = {Stage::kMsmA, Stage::kM
 constexpr std::array<BaseSetId, 4> kWitnessSets = {BaseSetId::kB2, BaseSetId::kA, BaseSetId::kB1,
                                                    BaseSetId::kC};
 
+constexpr std::array<Stage, 8> kDeviceStages = {Stage::kUpload, Stage::kGather, Stage::kNtt,  Stage::kMsmA,
+                                                Stage::kMsmB1,  Stage::kMsmB2,  Stage::kMsmC, Stage::kMsmH};
+
 constexpr size_t Index(BaseSetId id) { return static_cast<size_t>(id); }
 
 }  // namespace
@@ -51,24 +54,28 @@ absl::Status ProofRun::End(Stage stage, cudaStream_t stream) {
 }
 
 // Fills page-locked memory and copies it up in chunks, so that the bus runs while the next chunk is filled.
+// After the witness before, if there is one.
 absl::Status ProofRun::Upload(absl::Span<const U256> witness) {
-  const cudaStream_t main = resources_.main.get();
-  PROOFMILL_RETURN_IF_ERROR(Begin(Stage::kUpload, main));
   for (size_t begin = 0; begin < witness.size(); begin += kUploadChunk) {
     const size_t count = std::min(kUploadChunk, witness.size() - begin);
-    U256* staged = resources_.staging.data() + begin;
-    staged_ = begin + count;
+    const size_t place = staged_;
+    U256* staged = resources_.staging.data() + place;
+    staged_ += count;
     kernels::ParallelFor(0, count, kCopyGrain, [&](size_t from, size_t to) {
       std::memcpy(staged + from, witness.data() + begin + from, (to - from) * sizeof(U256));
     });
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("witness upload", [&] {
-      return cudaMemcpyAsync(scratch_.witness + begin, staged, count * sizeof(U256), cudaMemcpyHostToDevice,
-                             main);
+      return cudaMemcpyAsync(scratch_.witness + place, staged, count * sizeof(U256), cudaMemcpyHostToDevice,
+                             resources_.main.get());
     }));
     calls_.CountHostToDevice(count * sizeof(U256));
   }
-  PROOFMILL_RETURN_IF_ERROR(End(Stage::kUpload, main));
-  return Record(resources_.uploaded, main);
+  return absl::OkStatus();
+}
+
+absl::Status ProofRun::EndUpload() {
+  PROOFMILL_RETURN_IF_ERROR(End(Stage::kUpload, resources_.main.get()));
+  return Record(resources_.uploaded, resources_.main.get());
 }
 
 absl::Status ProofRun::LaunchDigits(BaseSetId id, uint32_t chunk, cudaStream_t stream) {
@@ -103,14 +110,15 @@ absl::Status ProofRun::LaunchH() {
   const cudaStream_t main = resources_.main.get();
   PROOFMILL_RETURN_IF_ERROR(Begin(Stage::kGather, main));
   PROOFMILL_RETURN_IF_ERROR(calls_.Call("gather", [&] {
-    return kernels::LaunchGather(key_.a_matrix(), key_.b_matrix(), scratch_.witness,
+    return kernels::LaunchGather(key_.a_matrix(), key_.b_matrix(), binding_.witnesses(),
                                  uint32_t{1} << key_.domain().log2_n, key_.long_rows().data(),
                                  static_cast<uint32_t>(key_.long_rows().size()), scratch_.abc, main);
   }));
   PROOFMILL_RETURN_IF_ERROR(End(Stage::kGather, main));
   PROOFMILL_RETURN_IF_ERROR(Begin(Stage::kNtt, main));
-  PROOFMILL_RETURN_IF_ERROR(calls_.Call(
-      "ntt", [&] { return kernels::LaunchComputeH(key_.domain(), scratch_.abc, scratch_.h, main); }));
+  PROOFMILL_RETURN_IF_ERROR(calls_.Call("ntt", [&] {
+    return kernels::LaunchComputeH(key_.domain(), scratch_.abc, scratch_.h, binding_.plan().batch(), main);
+  }));
   PROOFMILL_RETURN_IF_ERROR(End(Stage::kNtt, main));
   return BeginMsm(BaseSetId::kH, main);
 }
@@ -137,19 +145,35 @@ absl::Status ProofRun::EndMsm(BaseSetId id) {
 
 absl::Status ProofRun::WaitForSum(BaseSetId id) { return Wait(resources_.sum_ready[Index(id)]); }
 
-absl::Status ProofRun::ReportStages() {
-  if (context_.stages == nullptr) return absl::OkStatus();
-  for (const Stage stage : {Stage::kUpload, Stage::kGather, Stage::kNtt, Stage::kMsmA, Stage::kMsmB1,
-                            Stage::kMsmB2, Stage::kMsmC, Stage::kMsmH}) {
+absl::StatusOr<StageTimes> ProofRun::ReadStageTimes() {
+  StageTimes times{};
+  for (const Stage stage : kDeviceStages) {
     const WorkerResources::Span& span = resources_.stages[static_cast<size_t>(stage)];
     float milliseconds = 0;
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("cudaEventElapsedTime", [&] {
       return cudaEventElapsedTime(&milliseconds, span.begin.get(), span.end.get());
     }));
-    context_.stages->OnStage(StageName(stage),
-                             std::chrono::nanoseconds(static_cast<int64_t>(milliseconds * 1e6F)));
+    times[static_cast<size_t>(stage)] = std::chrono::nanoseconds(static_cast<int64_t>(milliseconds * 1e6F));
   }
-  return absl::OkStatus();
+  return times;
+}
+
+void ReportStages(const StageTimes& times, StageSink* sink) {
+  if (sink == nullptr) return;
+  for (const Stage stage : kDeviceStages) sink->OnStage(StageName(stage), times[static_cast<size_t>(stage)]);
+}
+
+Groth16Sums JoinSums(const MsmPlan& plan, const SumParts& parts) {
+  const auto g1 = [&](BaseSetId id) {
+    return kernels::JoinMsmParts(plan.shape(id), parts.g1[Index(id)].data());
+  };
+  Groth16Sums sums;
+  sums.witness.a = g1(BaseSetId::kA);
+  sums.witness.b1 = g1(BaseSetId::kB1);
+  sums.witness.b2 = kernels::JoinMsmParts(plan.shape(BaseSetId::kB2), parts.b2.data());
+  sums.witness.c = g1(BaseSetId::kC);
+  sums.h = g1(BaseSetId::kH);
+  return sums;
 }
 
 absl::Status ProofRun::WaitAndJoin(BaseSetId id, kernels::G1Xyzz& sum) {
@@ -158,46 +182,87 @@ absl::Status ProofRun::WaitAndJoin(BaseSetId id, kernels::G1Xyzz& sum) {
   return absl::OkStatus();
 }
 
-absl::Status ProofRun::JoinWitnessSums(WitnessSums& sums) {
+absl::Status ProofRun::JoinWitnessSums(WitnessSums& sums, const ComputeContext& context) {
   PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kA, sums.a));
   PROOFMILL_RETURN_IF_ERROR(WaitForSum(BaseSetId::kB2));
   sums.b2 = kernels::JoinMsmParts(shape(BaseSetId::kB2), resources_.results[0].b2_sums.data());
   PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kB1, sums.b1));
-  if (context_.on_a_and_b) context_.on_a_and_b(sums.a, sums.b1, sums.b2);
+  if (context.on_a_and_b) context.on_a_and_b(sums.a, sums.b1, sums.b2);
   PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kC, sums.c));
-  if (context_.on_witness_sums) context_.on_witness_sums(sums);
+  if (context.on_witness_sums) context.on_witness_sums(sums);
   return absl::OkStatus();
 }
 
-absl::StatusOr<Groth16Sums> ProofRun::Run(absl::Span<const U256> witness) {
-  PROOFMILL_RETURN_IF_ERROR(Upload(witness));
+absl::Status ProofRun::Launch() {
   if (in_turn()) {
     for (const BaseSetId id : kWitnessSets) {
       PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(id));
       PROOFMILL_RETURN_IF_ERROR(LaunchSum(id));
     }
-    PROOFMILL_RETURN_IF_ERROR(LaunchH());
-  } else {
-    PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kB2));
-    PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kA));
-    PROOFMILL_RETURN_IF_ERROR(LaunchH());
-    PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kB1));
-    PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kC));
-    for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(LaunchSum(id));
-    PROOFMILL_RETURN_IF_ERROR(LaunchSum(BaseSetId::kH));
+    return LaunchH();
   }
+  PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kB2));
+  PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kA));
+  PROOFMILL_RETURN_IF_ERROR(LaunchH());
+  PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kB1));
+  PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kC));
+  for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(LaunchSum(id));
+  return LaunchSum(BaseSetId::kH);
+}
+
+absl::StatusOr<Groth16Sums> ProofRun::Run(absl::Span<const U256> witness, const ComputeContext& context) {
+  cancel_ = context.cancel;
+  PROOFMILL_RETURN_IF_ERROR(Begin(Stage::kUpload, resources_.main.get()));
+  PROOFMILL_RETURN_IF_ERROR(Upload(witness));
+  PROOFMILL_RETURN_IF_ERROR(EndUpload());
+  PROOFMILL_RETURN_IF_ERROR(Launch());
   PROOFMILL_RETURN_IF_ERROR(Wait(resources_.uploaded));
   WipeStaging();  // the host has nothing else to do
 
   Groth16Sums sums;
   const ScopedWipe wipe(sums);
-  PROOFMILL_RETURN_IF_ERROR(JoinWitnessSums(sums.witness));
+  PROOFMILL_RETURN_IF_ERROR(JoinWitnessSums(sums.witness, context));
   if (in_turn()) PROOFMILL_RETURN_IF_ERROR(LaunchSum(BaseSetId::kH));
   PROOFMILL_RETURN_IF_ERROR(WaitAndJoin(BaseSetId::kH, sums.h));
   // Each sum is the last of its stream, and what the main stream had to do came before that of H.
   streams_idle_ = true;
-  PROOFMILL_RETURN_IF_ERROR(ReportStages());
+  if (context.stages != nullptr) {
+    PROOFMILL_ASSIGN_OR_RETURN(const StageTimes times, ReadStageTimes());
+    ReportStages(times, context.stages);
+  }
   return sums;
+}
+
+absl::Status ProofRun::RunBatch(absl::Span<ProofLine::Member* const> members) {
+  const auto proof = [&](size_t i) -> ProofInBatch& { return static_cast<ProofInBatch&>(*members[i]); };
+  PROOFMILL_RETURN_IF_ERROR(Begin(Stage::kUpload, resources_.main.get()));
+  for (size_t i = 0; i < members.size(); ++i) PROOFMILL_RETURN_IF_ERROR(Upload(proof(i).witness));
+  PROOFMILL_RETURN_IF_ERROR(EndUpload());
+  PROOFMILL_RETURN_IF_ERROR(Launch());
+  PROOFMILL_RETURN_IF_ERROR(Wait(resources_.uploaded));
+  WipeStaging();
+  for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(WaitForSum(id));
+  PROOFMILL_RETURN_IF_ERROR(WaitForSum(BaseSetId::kH));
+  streams_idle_ = true;
+  PROOFMILL_ASSIGN_OR_RETURN(const StageTimes times, ReadStageTimes());
+  for (size_t i = 0; i < members.size(); ++i) {
+    TakeParts(i, proof(i).parts);
+    proof(i).stages = times;
+    proof(i).made = true;
+  }
+  return absl::OkStatus();
+}
+
+void ProofRun::TakeParts(size_t proof, SumParts& out) const {
+  const HostResults& results = resources_.results[0];
+  for (size_t set = 0; set < kBaseSetCount; ++set) {
+    const uint32_t parts = binding_.plan().shapes[set].parts();
+    if (set == Index(BaseSetId::kB2)) {
+      std::copy_n(results.b2_sums.begin() + proof * parts, parts, out.b2.begin());
+    } else {
+      std::copy_n(results.g1_sums[set].begin() + proof * parts, parts, out.g1[set].begin());
+    }
+  }
 }
 
 void ProofRun::WipeStaging() {

@@ -32,13 +32,14 @@ class Cutter {
 };
 
 // The parts that do not depend on the plan.
-void TakeVectors(Cutter& cutter, uint32_t n_vars, uint32_t domain_size, ProofScratch& scratch) {
-  cutter.Take(scratch.witness, n_vars);
-  cutter.Take(scratch.abc, size_t{3} * domain_size);
+void TakeVectors(Cutter& cutter, const VectorSizes& sizes, ProofScratch& scratch) {
+  cutter.Take(scratch.witness, size_t{sizes.proofs} * sizes.n_vars);
+  cutter.Take(scratch.abc, size_t{3} * sizes.proofs * sizes.domain_size);
   if (scratch.abc != nullptr)
-    scratch.h = reinterpret_cast<kernels::U256*>(scratch.abc + size_t{2} * domain_size);
-  for (kernels::G1Xyzz*& sums : scratch.g1_sums) cutter.Take(sums, kernels::kMsmPartsMax);
-  cutter.Take(scratch.b2_sums, kernels::kMsmPartsMax);
+    scratch.h = reinterpret_cast<kernels::U256*>(scratch.abc + size_t{2} * sizes.domain_size);
+  const size_t parts = size_t{sizes.proofs} * kernels::kMsmPartsMax;
+  for (kernels::G1Xyzz*& sums : scratch.g1_sums) cutter.Take(sums, parts);
+  cutter.Take(scratch.b2_sums, parts);
 }
 
 template <typename F>
@@ -51,10 +52,10 @@ absl::StatusOr<size_t> WorkspaceBytes(CudaCalls& calls, const kernels::MsmShape&
 
 }  // namespace
 
-size_t ProofVectorBytes(uint32_t n_vars, uint32_t domain_size) {
+size_t ProofVectorBytes(const VectorSizes& sizes) {
   Cutter cutter(nullptr);
   ProofScratch unused;
-  TakeVectors(cutter, n_vars, domain_size, unused);
+  TakeVectors(cutter, sizes, unused);
   return cutter.used();
 }
 
@@ -66,7 +67,7 @@ absl::StatusOr<size_t> DeviceWorkspaceSizes::BytesFor(BaseSetId id, const kernel
 absl::StatusOr<ProofScratch> CutProofScratch(CudaCalls& calls, const ScratchShape& shape, void* memory) {
   ProofScratch scratch;
   Cutter cutter(memory);
-  TakeVectors(cutter, shape.n_vars, shape.domain_size, scratch);
+  TakeVectors(cutter, {shape.n_vars, shape.domain_size, shape.plan.batch()}, scratch);
   const DeviceWorkspaceSizes sizes(calls, shape.g1_slices_max, shape.g2_slices_max);
   std::array<size_t, kBaseSetCount> bytes{};
   for (size_t set = 0; set < kBaseSetCount; ++set) {

@@ -1,5 +1,5 @@
-// The device memory of one proof in flight, cut from an arena that is sized when a key is loaded: a proof
-// allocates nothing.
+// The device memory of one proof in flight, or of a batch of them, cut from an arena that is sized when a key
+// is loaded: a proof allocates nothing.
 //
 // Everything in it is secret or derived from secrets; the backend wipes it after each proof.
 
@@ -18,7 +18,7 @@
 
 namespace proofmill::engine {
 
-// What decides the size of a proof's scratch.
+// What decides the size of the scratch. The plan has the number of proofs.
 struct ScratchShape {
   uint32_t n_vars = 0;
   uint32_t domain_size = 0;
@@ -28,18 +28,24 @@ struct ScratchShape {
 };
 
 struct ProofScratch {
-  kernels::U256* witness = nullptr;                                  // n_vars
-  kernels::Fr* abc = nullptr;                                        // 3 * domain_size
-  kernels::U256* h = nullptr;                                        // domain_size, in the place of c
+  // Of each proof n_vars values of the witness and 3 * domain_size of A, B and C, H in the place of C.
+  kernels::U256* witness = nullptr;
+  kernels::Fr* abc = nullptr;
+  kernels::U256* h = nullptr;
   std::array<kernels::MsmWorkspace<kernels::Fq>, kBaseSetCount> g1;  // the place of kB2 stays empty
   kernels::MsmWorkspace<kernels::Fq2> b2;
-  std::array<kernels::G1Xyzz*, kBaseSetCount> g1_sums{};  // kMsmPartsMax points
+  std::array<kernels::G1Xyzz*, kBaseSetCount> g1_sums{};  // kMsmPartsMax points a proof
   kernels::G2Xyzz* b2_sums = nullptr;
   size_t bytes = 0;  // of all of it
 };
 
-// Bytes of the parts that do not depend on the plan: witness, A, B, C and H, and the sums.
-size_t ProofVectorBytes(uint32_t n_vars, uint32_t domain_size);
+// Bytes of the parts that do not depend on the shapes: witnesses, A, B, C and H, and the sums.
+struct VectorSizes {
+  uint32_t n_vars = 0;
+  uint32_t domain_size = 0;
+  uint32_t proofs = 1;
+};
+size_t ProofVectorBytes(const VectorSizes& sizes);
 
 // What the MSM kernels of one device ask for, as CutProofScratch() takes it: for all sets together, or where
 // they take turns, for the one that asks for most. The device must be current.

@@ -17,11 +17,13 @@
 
 namespace proofmill::engine {
 
-// What small results come back in: page-locked, so that the copies are asynchronous.
+// What small results come back in: page-locked, so that the copies are asynchronous. Of the parts of a set's
+// sums those of the first proof of a batch come first.
 struct HostResults {
+  static constexpr size_t kParts = size_t{kBatchMax} * kernels::kMsmPartsMax;
   std::array<uint32_t, kBaseSetCount> entry_counts;
-  std::array<std::array<kernels::G1Xyzz, kernels::kMsmPartsMax>, kBaseSetCount> g1_sums;
-  std::array<kernels::G2Xyzz, kernels::kMsmPartsMax> b2_sums;
+  std::array<std::array<kernels::G1Xyzz, kParts>, kBaseSetCount> g1_sums;
+  std::array<kernels::G2Xyzz, kParts> b2_sums;
 };
 
 struct WorkerResources {
@@ -33,7 +35,7 @@ struct WorkerResources {
   };
   std::array<Span, kStageCount> stages;
   std::array<Event, kBaseSetCount> digits_ready, sum_ready;
-  PinnedBuffer<kernels::U256> staging;  // the largest witness
+  PinnedBuffer<kernels::U256> staging;  // the largest witness, or those of the largest batch
   PinnedBuffer<HostResults> results;
 
   // All but the staging memory.

@@ -86,27 +86,6 @@ class EngineTest : public testing::Test {
   std::unique_ptr<Engine> engine_;
 };
 
-TEST_F(EngineTest, ADeviceGetsNoMoreJobsOfACircuitThanItGainsFrom) {
-  std::atomic<int> at_a_time{0};
-  std::atomic<int> most{0};
-  Start({[&](const Circuit&, absl::Span<const kernels::U256> witness, const RunContext&) {
-          const int now = ++at_a_time;
-          for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
-          }
-          std::this_thread::sleep_for(std::chrono::milliseconds(2));
-          --at_a_time;
-          return EchoRun(witness);
-        }},
-        /*jobs_in_flight=*/6);
-  runners_.front()->LimitJobsOfACircuit(2);
-
-  std::vector<Reply> replies(30);
-  for (const Reply& reply : replies) ASSERT_TRUE(Submit(reply).ok());
-  for (const Reply& reply : replies) EXPECT_TRUE(reply.Wait().ok());
-
-  EXPECT_EQ(most, 2);
-}
-
 TEST_F(EngineTest, TakesARequestAndAnswersIt) {
   Start();
   const Reply reply;

@@ -51,12 +51,15 @@ class StressTest : public testing::Test {
   StressTest() { folder_.AddKey("mul3", "mul3"); }
 
   void Start(EngineOptions options, int faults_per_100 = 0) {
-    options.circuits.directory = folder_.path();
-    options.device_faults_max = 1'000'000;
     std::vector<std::unique_ptr<JobRunner>> runners;
     for (uint64_t i = 0; i < 3; ++i) {
       runners.push_back(std::make_unique<FakeRunner>("fake:" + std::to_string(i), Moody(i, faults_per_100)));
     }
+    StartOn(std::move(runners), std::move(options));
+  }
+  void StartOn(std::vector<std::unique_ptr<JobRunner>> runners, EngineOptions options) {
+    options.circuits.directory = folder_.path();
+    options.device_faults_max = 1'000'000;
     auto engine = Engine::Start(std::move(options), std::move(runners), observer_);
     ASSERT_TRUE(engine.ok()) << engine.status();
     engine_ = *std::move(engine);
@@ -210,6 +213,32 @@ TEST_F(StressTest, TicketsOutliveTheEngine) {
     EXPECT_EQ(ticket->progress().state, JobState::kDone);
   }
   for (const Reply& reply : replies) reply.ExpectAnsweredOnce();
+}
+
+TEST_F(StressTest, ADeviceGetsNoMoreJobsOfACircuitThanItGainsFrom) {
+  std::atomic<int> at_a_time{0};
+  std::atomic<int> most{0};
+  const auto busy = [&](const Circuit&, absl::Span<const kernels::U256> witness, const RunContext&) {
+    const int now = ++at_a_time;
+    for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+    }
+    std::this_thread::sleep_for(milliseconds(2));
+    --at_a_time;
+    return EchoRun(witness);
+  };
+  auto runner = std::make_unique<FakeRunner>("fake:0", busy, /*jobs_in_flight=*/6);
+  runner->LimitJobsOfACircuit(2);
+  std::vector<std::unique_ptr<JobRunner>> runners;
+  runners.push_back(std::move(runner));
+  StartOn(std::move(runners), {});
+
+  std::vector<Reply> replies(30);
+  const Witness witness = CaseWitness("mul3");
+  for (const Reply& reply : replies) {
+    ASSERT_TRUE(engine_->Submit(Request(witness), reply.done(), reply.progress()).ok());
+  }
+  for (const Reply& reply : replies) EXPECT_TRUE(reply.Wait().ok());
+  EXPECT_EQ(most, 2);
 }
 
 }  // namespace

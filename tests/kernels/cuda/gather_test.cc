@@ -46,8 +46,9 @@ class CudaGatherTest : public GpuTest {};
 
 TEST_F(CudaGatherTest, ShortEmptyAndLongRowsAreThoseOfTheHost) {
   Random random(7);
-  std::vector<U256> witness(kWires);
-  for (U256& w : witness) w = RandomBelow<FrParams>(random);
+  constexpr uint32_t kProofs = 3;
+  std::vector<U256> witnesses(size_t{kProofs} * kWires);
+  for (U256& w : witnesses) w = RandomBelow<FrParams>(random);
   Matrix a, b;
   std::vector<uint32_t> long_rows;
   // Around the border between the two kernels, and far beyond it.
@@ -62,21 +63,27 @@ TEST_F(CudaGatherTest, ShortEmptyAndLongRowsAreThoseOfTheHost) {
   }
   const auto n = static_cast<uint32_t>(a.row_offsets.size() - 1);
   const DeviceMatrix device_a(a), device_b(b);
-  const DeviceVector<U256> device_witness(witness);
+  const DeviceVector<U256> device_witnesses(witnesses);
   const DeviceVector<uint32_t> device_long_rows(long_rows);
-  const DeviceVector<Fr> abc(3 * size_t{n});
+  const DeviceVector<Fr> abc(3 * size_t{kProofs} * n);
 
-  ASSERT_EQ(LaunchGather(device_a.view(), device_b.view(), device_witness.data(), n, device_long_rows.data(),
-                         static_cast<uint32_t>(long_rows.size()), abc.data(), nullptr),
-            cudaSuccess);
+  ASSERT_EQ(
+      LaunchGather(device_a.view(), device_b.view(), {device_witnesses.data(), kWires, kProofs}, n,
+                   device_long_rows.data(), static_cast<uint32_t>(long_rows.size()), abc.data(), nullptr),
+      cudaSuccess);
 
-  const std::vector<Fr> got = abc.Download();
-  const std::vector<Fr> expected_a = a.Times(witness);
-  const std::vector<Fr> expected_b = b.Times(witness);
-  for (size_t i = 0; i < n; ++i) {
-    ASSERT_EQ(got[i], expected_a[i]) << i;
-    ASSERT_EQ(got[n + i], expected_b[i]) << i;
-    ASSERT_EQ(got[2 * size_t{n} + i], expected_a[i] * expected_b[i]) << i;
+  const std::vector<Fr> all = abc.Download();
+  for (size_t proof = 0; proof < kProofs; ++proof) {
+    const U256* const own = witnesses.data() + proof * kWires;
+    const std::vector<U256> witness(own, own + kWires);
+    const std::vector<Fr> expected_a = a.Times(witness);
+    const std::vector<Fr> expected_b = b.Times(witness);
+    const Fr* const got = all.data() + 3 * proof * n;
+    for (size_t i = 0; i < n; ++i) {
+      ASSERT_EQ(got[i], expected_a[i]) << proof << ", " << i;
+      ASSERT_EQ(got[n + i], expected_b[i]) << proof << ", " << i;
+      ASSERT_EQ(got[2 * size_t{n} + i], expected_a[i] * expected_b[i]) << proof << ", " << i;
+    }
   }
 }
 

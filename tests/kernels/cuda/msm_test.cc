@@ -29,10 +29,10 @@ std::vector<Affine<F>> Bases(size_t n) {
   return out;
 }
 
-// Uploads bases, makes their multiples, sums, and joins the bucket sets.
+// Uploads bases, makes their multiples, sums, and joins the bucket sets, of each MSM of the batch.
 template <typename F>
-Xyzz<F> DeviceMsm(const MsmShape& shape, const std::vector<Affine<F>>& bases,
-                  const std::vector<U256>& scalars, const std::vector<uint32_t>& index) {
+std::vector<Xyzz<F>> DeviceMsms(const MsmShape& shape, const std::vector<Affine<F>>& bases,
+                                const std::vector<U256>& scalars, const std::vector<uint32_t>& index) {
   uint32_t slices_max = 0;
   size_t bytes = 0;
   EXPECT_EQ(MsmSlicesMax<F>(&slices_max), cudaSuccess);
@@ -51,11 +51,11 @@ Xyzz<F> DeviceMsm(const MsmShape& shape, const std::vector<Affine<F>>& bases,
   }
   const DeviceVector<U256> device_scalars(scalars);
   const DeviceVector<uint32_t> device_index(index);
-  const DeviceVector<Xyzz<F>> result(shape.parts());
+  const DeviceVector<Xyzz<F>> result(size_t{shape.batch} * shape.parts());
   for (uint32_t chunk = 0; chunk < shape.chunks; ++chunk) {
-    EXPECT_EQ(LaunchMsmDigits<F>(shape, chunk, device_scalars.data(),
-                                 index.empty() ? nullptr : device_index.data(), workspace, nullptr),
-              cudaSuccess);
+    const MsmScalars all{device_scalars.data(), index.empty() ? nullptr : device_index.data(),
+                         scalars.size() / shape.batch};
+    EXPECT_EQ(LaunchMsmDigits<F>(shape, chunk, all, workspace, nullptr), cudaSuccess);
     uint32_t entries = 0;
     if (!shape.is_padded()) {
       EXPECT_EQ(cudaMemcpy(&entries, workspace.counters, sizeof(entries), cudaMemcpyDeviceToHost),
@@ -65,7 +65,17 @@ Xyzz<F> DeviceMsm(const MsmShape& shape, const std::vector<Affine<F>>& bases,
     EXPECT_EQ(LaunchMsmBuckets<F>(shape, chunk, tables.data(), entries, workspace, nullptr), cudaSuccess);
   }
   EXPECT_EQ(LaunchMsmReduce<F>(shape, workspace, result.data(), nullptr), cudaSuccess);
-  return JoinMsmParts(shape, result.Download().data());
+  const std::vector<Xyzz<F>> parts = result.Download();
+  std::vector<Xyzz<F>> sums;
+  for (uint32_t m = 0; m < shape.batch; ++m)
+    sums.push_back(JoinMsmParts(shape, parts.data() + size_t{m} * shape.parts()));
+  return sums;
+}
+
+template <typename F>
+Xyzz<F> DeviceMsm(const MsmShape& shape, const std::vector<Affine<F>>& bases,
+                  const std::vector<U256>& scalars, const std::vector<uint32_t>& index) {
+  return DeviceMsms(shape, bases, scalars, index).front();
 }
 
 struct Spread {
@@ -174,6 +184,50 @@ TYPED_TEST(CudaMsmTest, ManyTermsInOneBucketAreExactInChunks) {
 
 TYPED_TEST(CudaMsmTest, ManyTermsInOneBucketAreExact) {
   for (const size_t spread : {3u, 5u, 8u, 9u}) this->Check(100000, 13, 1, Spreads()[spread]);
+}
+
+// MSMs of one batch with scalars of every kind, some with none that counts, by an index that skips some: each
+// gets its own sum.
+TYPED_TEST(CudaMsmTest, EachMsmOfABatchIsExact) {
+  using F = TypeParam;
+  const std::vector<Spread> spreads = Spreads();
+  constexpr size_t kBases = 1500;
+  constexpr size_t kScalars = 2 * kBases;
+  const std::vector<Affine<F>> bases = Bases<F>(kBases);
+  std::vector<uint32_t> index(kBases);
+  for (size_t i = 0; i < kBases; ++i) index[i] = static_cast<uint32_t>(2 * i + i % 2);
+  for (const uint32_t batch : {2u, 3u, 16u}) {
+    std::vector<U256> scalars(batch * kScalars);
+    std::vector<Xyzz<F>> expected;
+    for (uint32_t m = 0; m < batch; ++m) {
+      Random random(m);
+      U256* const own = scalars.data() + m * kScalars;
+      for (size_t i = 0; i < kScalars; ++i) own[i] = spreads[m % spreads.size()].scalar(i, random);
+      std::vector<U256> used;
+      for (const uint32_t i : index) used.push_back(own[i]);
+      expected.push_back(Msm(bases.data(), used.data(), nullptr, kBases));
+    }
+    MsmShape shape{.bases = kBases, .batch = batch};
+    for (const uint32_t window : {4u, 10u, 13u}) {
+      shape.window_bits = window;
+      for (const uint32_t tables : {1u, shape.windows() / 2, shape.windows()}) {
+        shape.tables = tables;
+        for (const uint32_t chunks : {1u, 3u}) {
+          shape.chunks = chunks;
+          for (const MsmAffine affine : {MsmAffine::kNever, MsmAffine::kAlways}) {
+            shape.affine = affine;
+            for (const MsmPadding padding : {MsmPadding::kNever, MsmPadding::kAlways}) {
+              shape.padding = padding;
+              EXPECT_EQ(DeviceMsms<F>(shape, bases, scalars, index), expected)
+                  << batch << " MSMs, window " << window << ", " << tables << " multiples, " << chunks
+                  << " chunks, affine " << static_cast<int>(affine) << ", padding "
+                  << static_cast<int>(padding);
+            }
+          }
+        }
+      }
+    }
+  }
 }
 
 // Just long enough not to be padded, and just short enough.

@@ -89,8 +89,8 @@ TEST_F(CudaNttTest, HIsThatOfTheHostFusedOrNot) {
     const DeviceVector<U256> fused(n), unfused(n);
     auto* const in_place_of_c = reinterpret_cast<U256*>(in_place.data() + 2 * n);
 
-    ASSERT_EQ(LaunchComputeH(tables.view, fused_input.data(), fused.data(), nullptr), cudaSuccess);
-    ASSERT_EQ(LaunchComputeH(tables.view, in_place.data(), in_place_of_c, nullptr), cudaSuccess);
+    ASSERT_EQ(LaunchComputeH(tables.view, fused_input.data(), fused.data(), 1, nullptr), cudaSuccess);
+    ASSERT_EQ(LaunchComputeH(tables.view, in_place.data(), in_place_of_c, 1, nullptr), cudaSuccess);
     ASSERT_EQ(LaunchComputeHUnfused(tables.view, unfused_input.data(), unfused.data(), nullptr), cudaSuccess);
 
     const std::vector<U256> expected = HostH(log2_n, input);
@@ -99,6 +99,29 @@ TEST_F(CudaNttTest, HIsThatOfTheHostFusedOrNot) {
     ASSERT_EQ(cudaMemcpy(got.data(), in_place_of_c, n * sizeof(U256), cudaMemcpyDeviceToHost), cudaSuccess);
     EXPECT_EQ(got, expected) << log2_n;
     EXPECT_EQ(unfused.Download(), expected) << log2_n;
+  }
+}
+
+// The H of each proof of a batch, in the place of its C.
+TEST_F(CudaNttTest, EachHOfABatchIsThatOfTheHost) {
+  constexpr uint32_t kBatch = 3;
+  for (uint32_t log2_n = 1; log2_n <= kLog2Max; ++log2_n) {
+    const Tables tables(log2_n);
+    const size_t n = size_t{1} << log2_n;
+    const std::vector<Fr> input = RandomVector(kBatch * 3 * n, log2_n);
+    const DeviceVector<Fr> abc(input);
+    auto* const h = reinterpret_cast<U256*>(abc.data() + 2 * n);
+
+    ASSERT_EQ(LaunchComputeH(tables.view, abc.data(), h, kBatch, nullptr), cudaSuccess);
+
+    for (size_t proof = 0; proof < kBatch; ++proof) {
+      const auto begin = input.begin() + static_cast<std::ptrdiff_t>(proof * 3 * n);
+      const std::vector<Fr> own(begin, begin + static_cast<std::ptrdiff_t>(3 * n));
+      std::vector<U256> got(n);
+      ASSERT_EQ(cudaMemcpy(got.data(), h + proof * 3 * n, n * sizeof(U256), cudaMemcpyDeviceToHost),
+                cudaSuccess);
+      EXPECT_EQ(got, HostH(log2_n, own)) << log2_n << ", proof " << proof;
+    }
   }
 }
 

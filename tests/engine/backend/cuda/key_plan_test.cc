@@ -84,6 +84,51 @@ TEST(KeyPlanTest, OnAnEmptyCardEverythingIsResidentAndSeveralProofsAreInFlight) 
   }
 }
 
+TEST(KeyPlanTest, WhereMemoryIsPlentyArenasHaveRoomForBatches) {
+  for (const uint32_t k : {1U, 10U, 13U, 16U}) {
+    SCOPED_TRACE(k);
+    const KeyPlanner planner = PlannerFor(k);
+    const KeyPlan& fastest = planner.Fastest();
+    const auto memory = PlanMemory("cuda:0", planner, {.limit = kH200});
+    ASSERT_OK(memory);
+    EXPECT_GT(fastest.batch_max, 1U);
+    EXPECT_GT(fastest.batch_scratch_bytes, fastest.scratch_bytes);
+    EXPECT_GE(memory->arena_bytes, fastest.batch_scratch_bytes);
+    EXPECT_GE(memory->arena_bytes_min, fastest.scratch_bytes);
+  }
+}
+
+TEST(KeyPlanTest, BatchesTakeAnEighthOfTheMemoryAtMostAndNothingFromALaterKey) {
+  const KeyPlanner small = PlannerFor(13);
+  const KeyPlanner large = PlannerFor(20);
+  int with_batches = 0;
+  int without = 0;
+  for (size_t limit = 64 * kMiB; limit < kH200; limit = limit * 5 / 4) {
+    SCOPED_TRACE(limit);
+    const auto memory = PlanMemory("cuda:0", small, {.limit = limit});
+    if (!memory.ok()) continue;
+    if (memory->arena_bytes == memory->arena_bytes_min) {
+      ++without;
+    } else {
+      ++with_batches;
+      EXPECT_LE(memory->bytes(), limit / 8);
+    }
+    const auto alone = PlanMemory("cuda:0", large, {.limit = limit});
+    const auto after = PlanMemory("cuda:0", large,
+                                  {.limit = limit,
+                                   .resident_bytes = Loaded(small, *memory, limit).key_bytes,
+                                   .arena_bytes = memory->arena_bytes_min,
+                                   .batch_bytes = memory->batch_bytes,
+                                   .key_bytes_min = small.Smallest().key_bytes});
+    EXPECT_EQ(after.ok(), alone.ok());
+    if (after.ok()) {
+      EXPECT_GE(after->arena_bytes, after->arena_bytes_min);
+    }
+  }
+  EXPECT_GT(with_batches, 0);
+  EXPECT_GT(without, 0);
+}
+
 TEST(KeyPlanTest, LessRoomMeansASlowerPlanThatNeverPassesIt) {
   const KeyPlanner planner = PlannerFor(20);
   const KeyPlan& fastest = planner.Fastest();

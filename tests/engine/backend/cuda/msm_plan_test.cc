@@ -22,6 +22,48 @@ TEST(MsmPlanTest, TheFirstWayHasEveryMultipleResidentAndTheMeasuredWindow) {
   }
 }
 
+// Of 2^log2 bases in every set, in the fastest way.
+MsmPlan FastestPlan(uint32_t log2) {
+  MsmPlan plan;
+  for (size_t set = 0; set < kBaseSetCount; ++set) {
+    const auto options = MsmOptions(static_cast<BaseSetId>(set), uint32_t{1} << log2, WorkspaceModel());
+    EXPECT_OK(options);
+    plan.shapes[set] = options->front().shape;
+  }
+  return plan;
+}
+
+TEST(MsmPlanTest, TheSmallerACircuitTheMoreOfItsProofsAreMadeTogether) {
+  uint32_t last = kBatchMax;
+  for (uint32_t log2 = 1; log2 <= 20; ++log2) {
+    SCOPED_TRACE(log2);
+    const MsmPlan plan = FastestPlan(log2);
+    const uint32_t proofs = plan.BatchMax();
+    EXPECT_LE(proofs, last);
+    last = proofs;
+    const MsmPlan batch = plan.ForBatch(proofs);
+    EXPECT_EQ(batch.batch(), proofs);
+    for (const kernels::MsmShape& shape : batch.shapes) {
+      if (proofs > 1) {
+        EXPECT_LE(shape.entries_max(), kBatchEntriesMax);
+        EXPECT_TRUE(shape.is_padded()) << "the host would have to learn the length of its list";
+      }
+      EXPECT_LT(shape.buckets(), uint32_t{1} << 31);
+    }
+  }
+  EXPECT_EQ(FastestPlan(13).BatchMax(), kBatchMax);
+  EXPECT_EQ(last, 1U) << "large circuits fill a device alone";
+}
+
+TEST(MsmPlanTest, WhereMemoryIsShortThereAreNoBatches) {
+  MsmPlan plan = FastestPlan(10);
+  plan.in_turn = true;
+  EXPECT_EQ(plan.BatchMax(), 1U);
+  plan.in_turn = false;
+  plan.shapes[3].tables = 1;
+  EXPECT_EQ(plan.BatchMax(), 1U);
+}
+
 TEST(MsmPlanTest, EachFurtherWayTakesLessMemoryAndMoreTime) {
   for (const BaseSetId id : {BaseSetId::kH, BaseSetId::kB2}) {
     const auto all = MsmOptions(id, 1 << 20, WorkspaceModel());
