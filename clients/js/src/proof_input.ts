@@ -1,6 +1,8 @@
 // The private input of a proof: its bytes, and the messages that carry them.
 
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { Code } from "@connectrpc/connect";
+import { makeError } from "./errors.js";
 import type { WhirClaimSchema } from "./gen/proofmill/v1/common_pb.js";
 import type { ProveRequestSchema } from "./gen/proofmill/v1/prover_pb.js";
 
@@ -18,7 +20,21 @@ export interface ProofInput {
   inUpload(name: string): RequestInput;
 }
 
+const WTNS_MAGIC = [..."wtns"].map((letter) => letter.charCodeAt(0));
+
+/**
+ * The content of a .wtns file. Throws a WitnessError for what is none: on a stream the service sees its size first, and would find
+ * only that wrong.
+ */
 export function groth16Input(wtns: Uint8Array): ProofInput {
+  if (!WTNS_MAGIC.every((byte, i) => wtns[i] === byte)) {
+    const got = `got ${wtns.length} bytes that do not`;
+    throw makeError(
+      Code.InvalidArgument,
+      `witness: not a .wtns file: expected it to begin with "wtns", ${got}`,
+      "WITNESS_MALFORMED",
+    );
+  }
   return {
     bytes: wtns,
     whirClaims: [],

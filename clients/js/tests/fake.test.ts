@@ -18,7 +18,7 @@ import {
 import { connect as connectWeb } from "@proofmill/client/web";
 import { FakeService, refusal } from "./fake_service.js";
 
-const WITNESS = Uint8Array.from({ length: 350 }, (_, i) => i % 251);
+const WITNESS = Uint8Array.from([...Buffer.from("wtns"), ...Array.from({ length: 346 }, (_, i) => i % 251)]);
 const SIGNALS = [String(WITNESS.length), String(WITNESS.reduce((sum, byte) => sum + byte, 0))];
 const QUICK: CommonOptions = { retry: { backoffFirstMs: 1, backoffMaxMs: 5 }, unaryBytesMax: 1000, timeoutMs: 20_000 };
 const SMALL: CommonOptions = { ...QUICK, unaryBytesMax: 100 };

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { connect, groth16, type Groth16Proof } from "@proofmill/client";
+import { connect, groth16, WitnessError, type Groth16Proof } from "@proofmill/client";
 import { connect as connectWeb } from "@proofmill/client/web";
 import * as snarkjs from "snarkjs";
 import { crc32c } from "../dist/checksum.js";
@@ -50,7 +50,13 @@ test("a witness that is neither bytes nor a name is refused, and a file that is 
   await assert.rejects(client.groth16.prove("c", 7 as never), /wtns: expected bytes, a file's name/);
   await assert.rejects(client.groth16.prove("c", "no/such/file.wtns"), /no\/such\/file\.wtns/);
   await assert.rejects(
-    connectWeb({ target: "http://127.0.0.1:1" }).prove("c", new Uint8Array(1), { transfer: "stream" }),
+    connectWeb({ target: "http://127.0.0.1:1" }).prove("c", new TextEncoder().encode("wtns"), { transfer: "stream" }),
     /browsers cannot stream up/,
   );
+  for (const wrong of ["", "wtn", '{"x": "3"} wtns']) {
+    await assert.rejects(
+      client.prove("c", new TextEncoder().encode(wrong), { onProgress: () => {} }),
+      (error: Error) => error instanceof WitnessError && error.reason === "WITNESS_MALFORMED" && !error.message.includes('"x"'),
+    );
+  }
 });

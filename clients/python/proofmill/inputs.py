@@ -14,15 +14,22 @@ from proofmill.v1 import common_pb2, prover_pb2
 
 P = 2013265921  # the order of BabyBear
 WORD = 4
+WTNS_MAGIC = b"wtns"
 
 
 class Groth16Input:
-    """The content of a .wtns file: its bytes, or its path."""
+    """The content of a .wtns file: its bytes, or its path.
+
+    WitnessError for what is no such file: on a stream the service sees its size first, and would find only that wrong.
+    """
 
     claims = ()
 
     def __init__(self, wtns):
         self.data = read(wtns)
+        if self.data[:4] != WTNS_MAGIC:
+            raise make_error(f'witness: not a .wtns file: expected it to begin with "wtns", got {len(self.data)} bytes that do not',
+                             grpc.StatusCode.INVALID_ARGUMENT, "WITNESS_MALFORMED")
 
     def request(self, spec, upload=""):
         """A request with the bytes in it, or with the name of an upload of them."""

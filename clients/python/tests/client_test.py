@@ -8,7 +8,7 @@ import proofmill
 from fake_service import FakeService, Refusal
 from proofmill.retry import Deadline, Retrier
 
-WITNESS = bytes(i % 251 for i in range(350))
+WITNESS = b"wtns" + bytes(i % 251 for i in range(346))
 SIGNALS = [str(len(WITNESS)), str(sum(WITNESS))]
 QUICK = proofmill.RetryPolicy(backoff_first=0.001, backoff_max=0.005)
 UNAVAILABLE, EXHAUSTED = grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -149,6 +149,12 @@ class ClientTest(unittest.TestCase):
             self.client().prove("fake", WITNESS, priority="urgent")
         with self.assertRaises(FileNotFoundError):
             self.client().prove("fake", "no/such/file.wtns")
+        for wrong in (b"", b"wtn", b'{"x": "3"}' + WITNESS):
+            with self.assertRaises(proofmill.WitnessError) as caught:
+                self.client().prove("fake", wrong, on_progress=lambda progress: None)
+            self.assertEqual(caught.exception.reason, "WITNESS_MALFORMED")
+            self.assertNotIn('"x"', str(caught.exception))
+        self.assertEqual(self.fake.calls, [], "nothing is sent")
 
 
 if __name__ == "__main__":
