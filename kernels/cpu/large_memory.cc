@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "kernels/cpu/large_memory_counts.h"
@@ -23,9 +24,10 @@ constexpr size_t kHugePage = size_t{2} << 20;
 // Smaller blocks are malloc's.
 constexpr size_t kBlockMin = size_t{32} << 10;
 // Larger blocks are not kept.
-constexpr size_t kKeptBlockMax = size_t{32} << 20;
-constexpr size_t kKeptDefault = size_t{64} << 20;
+constexpr size_t kKeptBlockMax = size_t{96} << 20;
+constexpr size_t kKeptDefault = size_t{128} << 20;
 constexpr size_t kKeptOnWish = size_t{256} << 20;
+static_assert(kKeptBlockMax <= kKeptDefault);
 
 // Blocks of our own would hide overruns and use after free from the address sanitizer.
 #if defined(__SANITIZE_ADDRESS__)
@@ -71,32 +73,38 @@ void* Map(size_t bytes) {
   return begin + before;
 }
 
-// Freed blocks by size.
+// Freed blocks by size. Those that were freed last are kept, since the next array is most likely of their
+// size: what a key was loaded with must not keep out what every proof needs.
 class KeptBlocks {
  public:
   // A block of the given size, or null.
   void* Take(size_t number) {
     const std::lock_guard lock(mu_);
-    std::vector<void*>& blocks = blocks_[number];
+    std::vector<Block>& blocks = blocks_[number];
     if (blocks.empty()) return nullptr;
-    void* const out = blocks.back();
+    void* const out = blocks.back().memory;
     blocks.pop_back();
     bytes_ -= SizeOf(number);
     return out;
   }
 
-  // Whether the block is kept now.
-  bool Put(size_t number, void* block) {
+  void Put(size_t number, void* memory) {
     const size_t size = SizeOf(number);
-    const std::lock_guard lock(mu_);
-    if (size > kKeptBlockMax || bytes_ + size > bytes_max_) return false;
-    try {
-      blocks_[number].push_back(block);
-    } catch (const std::bad_alloc&) {
-      return false;
+    bool settled = size > kKeptBlockMax;
+    if (settled) munmap(memory, size);
+    while (!settled) {
+      std::pair<void*, size_t> unmapped{memory, size};
+      {
+        const std::lock_guard lock(mu_);
+        if (bytes_ + size > bytes_max_) {
+          unmapped = TakeOldestLocked();
+        } else {
+          settled = true;
+          if (AddLocked(number, memory)) return;
+        }
+      }
+      munmap(unmapped.first, unmapped.second);
     }
-    bytes_ += size;
-    return true;
   }
 
   void SetMax(size_t bytes) {
@@ -104,9 +112,44 @@ class KeptBlocks {
     bytes_max_ = bytes;
   }
 
+  size_t bytes() {
+    const std::lock_guard lock(mu_);
+    return bytes_;
+  }
+
  private:
+  struct Block {
+    void* memory;
+    uint64_t freed;  // a number that rises
+  };
+
+  // False for want of memory.
+  bool AddLocked(size_t number, void* memory) {
+    try {
+      blocks_[number].push_back({memory, ++freed_});
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+    bytes_ += SizeOf(number);
+    return true;
+  }
+
+  // The block that was freed first, and its size. REQUIRES: there is one.
+  std::pair<void*, size_t> TakeOldestLocked() {
+    size_t oldest = blocks_.size();
+    for (size_t i = 0; i < blocks_.size(); ++i) {
+      if (blocks_[i].empty()) continue;
+      if (oldest == blocks_.size() || blocks_[i].front().freed < blocks_[oldest].front().freed) oldest = i;
+    }
+    void* const memory = blocks_[oldest].front().memory;
+    blocks_[oldest].erase(blocks_[oldest].begin());
+    bytes_ -= SizeOf(oldest);
+    return {memory, SizeOf(oldest)};
+  }
+
   std::mutex mu_;
-  std::array<std::vector<void*>, 64 * kSizesPerDoubling> blocks_;
+  std::array<std::vector<Block>, 64 * kSizesPerDoubling> blocks_;  // each in the order of freeing
+  uint64_t freed_ = 0;
   size_t bytes_ = 0;
   size_t bytes_max_ = kKeptDefault;
 };
@@ -149,14 +192,13 @@ void* AllocateLarge(size_t bytes, size_t alignment) {
 void FreeLarge(void* memory, size_t bytes) {
   in_use.fetch_sub(1, std::memory_order_relaxed);
   if (!IsBlock(bytes)) return std::free(memory);
-  const size_t number = SizeNumber(bytes);
-  if (!Kept().Put(number, memory)) munmap(memory, SizeOf(number));
+  Kept().Put(SizeNumber(bytes), memory);
 }
 
 void KeepFreedMemory() { Kept().SetMax(kKeptOnWish); }
 
 LargeMemoryCounts CountLargeMemory() {
-  return {calls.load(std::memory_order_relaxed), in_use.load(std::memory_order_relaxed)};
+  return {calls.load(std::memory_order_relaxed), in_use.load(std::memory_order_relaxed), Kept().bytes()};
 }
 
 void FailLargeAllocation(uint64_t n) {

@@ -1,7 +1,7 @@
-// Memory for arrays that may be large, past malloc: blocks of 32 KiB or more come from the system, from 2 MiB
-// on in huge pages, and what is freed is kept for the next block of its size. The first touch of fresh pages
-// costs as much as the work on them, and a proof needs the same scratch again and again; malloc would also
-// fill each block with a pattern, twice, in a process that has its freed memory overwritten (M_PERTURB).
+// Memory for arrays that may be large, past malloc (which would fill them twice: M_PERTURB): 32 KiB or more
+// come from the system, from 2 MiB on in huge pages, and what is freed is kept for the next block of its
+// size: up to 96 MiB each, 128 MiB in all, those freed last. The first touch of fresh pages costs as much as
+// the work on them, and a proof needs the same scratch again and again.
 //
 // Freed blocks keep their contents: wipe secrets first.
 //
@@ -21,7 +21,7 @@ void* AllocateLarge(size_t bytes, size_t alignment);
 // REQUIRES: `memory` is from AllocateLarge() with the same `bytes`.
 void FreeLarge(void* memory, size_t bytes);
 
-// Makes this process keep up to 256 MiB of freed blocks, in place of 64. For programs that end when their
+// Makes this process keep up to 256 MiB of freed blocks, not 128. For programs that end when their
 // work is done.
 void KeepFreedMemory();
 

@@ -11,8 +11,9 @@ namespace proofmill::kernels {
 
 // Of all threads.
 struct LargeMemoryCounts {
-  uint64_t calls;   // of AllocateLarge() so far, those that failed included
-  uint64_t in_use;  // arrays that were given and have not been freed
+  uint64_t calls;       // of AllocateLarge() so far, those that failed included
+  uint64_t in_use;      // arrays that were given and have not been freed
+  uint64_t kept_bytes;  // of blocks that were freed and are kept
 };
 LargeMemoryCounts CountLargeMemory();
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "kernels/cpu/large_memory_counts.h"
 
 namespace proofmill::kernels {
 namespace {
@@ -54,6 +55,42 @@ TEST(LargeMemoryTest, BlocksInUseDoNotOverlap) {
     }
     blocks.clear();
   }
+}
+
+// Under the address sanitizer malloc has all blocks, and nothing is kept.
+bool BlocksAreKept() {
+  FreeLarge(AllocateLarge(kMiB, 64), kMiB);
+  return CountLargeMemory().kept_bytes != 0;
+}
+
+// Frees `count` blocks of the given size at once.
+void FreeMany(size_t count, size_t bytes) {
+  std::vector<void*> blocks;
+  for (size_t i = 0; i < count; ++i) blocks.push_back(AllocateLarge(bytes, 64));
+  for (void* const block : blocks) FreeLarge(block, bytes);
+}
+
+TEST(LargeMemoryTest, WhatWasFreedLastIsKeptWhateverWasFreedBefore) {
+  if (!BlocksAreKept()) GTEST_SKIP() << "the sanitizer's malloc has all blocks";
+  for (const size_t bytes : {64 * kKiB, 20 * kMiB, 64 * kMiB + 128, 96 * kMiB}) {
+    FreeMany(70, 2 * kMiB);  // more than is kept of them
+    auto* const first = static_cast<uint8_t*>(AllocateLarge(bytes, 64));
+    first[bytes - 1] = 77;  // fresh pages are zero
+    FreeLarge(first, bytes);
+    auto* const second = static_cast<uint8_t*>(AllocateLarge(bytes, 64));
+    EXPECT_EQ(second, first) << bytes;
+    EXPECT_EQ(second[bytes - 1], 77) << bytes;
+    FreeLarge(second, bytes);
+  }
+}
+
+TEST(LargeMemoryTest, NoMoreIsKeptThanTheBound) {
+  for (const size_t bytes : {64 * kKiB, 2 * kMiB, 30 * kMiB, 64 * kMiB, 96 * kMiB, 97 * kMiB}) {
+    FreeMany(3, bytes);
+    EXPECT_LE(CountLargeMemory().kept_bytes, 128 * kMiB) << bytes;
+  }
+  FreeMany(3000, 64 * kKiB);
+  EXPECT_LE(CountLargeMemory().kept_bytes, 128 * kMiB);
 }
 
 TEST(LargeMemoryTest, MoreThanTheAddressSpaceIsABadAllocation) {
