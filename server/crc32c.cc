@@ -2,6 +2,11 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace proofmill::server {
 namespace {
@@ -29,10 +34,23 @@ constexpr Tables MakeTables() {
 }
 constexpr Tables kTables = MakeTables();
 
-}  // namespace
+#if defined(__x86_64__)
+// With the instruction for it, eight bytes at a time.
+__attribute__((target("sse4.2"))) uint32_t ExtendByInstruction(uint32_t crc, std::string_view data) {
+  uint64_t wide = crc;
+  while (data.size() >= sizeof(uint64_t)) {
+    uint64_t word;
+    std::memcpy(&word, data.data(), sizeof(word));
+    wide = _mm_crc32_u64(wide, word);
+    data.remove_prefix(sizeof(word));
+  }
+  crc = static_cast<uint32_t>(wide);
+  for (const char c : data) crc = _mm_crc32_u8(crc, static_cast<unsigned char>(c));
+  return crc;
+}
+#endif
 
-uint32_t Crc32c(std::string_view data) {
-  uint32_t crc = ~uint32_t{0};
+uint32_t ExtendByTables(uint32_t crc, std::string_view data) {
   while (data.size() >= 8) {
     // Byte by byte in the order of the file: no assumption about the machine's byte order.
     uint32_t next = 0;
@@ -44,7 +62,20 @@ uint32_t Crc32c(std::string_view data) {
     data.remove_prefix(8);
   }
   for (const char c : data) crc = (crc >> 8) ^ kTables[0][(crc ^ static_cast<unsigned char>(c)) & 0xFF];
-  return ~crc;
+  return crc;
 }
+
+}  // namespace
+
+uint32_t ExtendCrc32c(uint32_t crc, std::string_view data) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("sse4.2")) return ~ExtendByInstruction(~crc, data);
+#endif
+  return ~ExtendByTables(~crc, data);
+}
+
+uint32_t Crc32c(std::string_view data) { return ExtendCrc32c(0, data); }
+
+uint32_t Crc32cPortable(std::string_view data) { return ~ExtendByTables(~uint32_t{0}, data); }
 
 }  // namespace proofmill::server

@@ -1,6 +1,6 @@
-// CRC-32C (Castagnoli polynomial, as in RFC 3720), the checksum of upload pieces.
+// CRC-32C (Castagnoli polynomial, as in RFC 3720), the checksum of the pieces of witnesses.
 //
-// Thread safety: a pure function.
+// Thread safety: pure functions.
 
 #ifndef PROOFMILL_SERVER_CRC32C_H_
 #define PROOFMILL_SERVER_CRC32C_H_
@@ -11,6 +11,10 @@
 namespace proofmill::server {
 
 uint32_t Crc32c(std::string_view data);
+// Of what has the checksum `crc`, followed by `data`; that of nothing is 0.
+uint32_t ExtendCrc32c(uint32_t crc, std::string_view data);
+// As Crc32c(), without instructions that not every processor has.
+uint32_t Crc32cPortable(std::string_view data);
 
 }  // namespace proofmill::server
 

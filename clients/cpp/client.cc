@@ -51,9 +51,12 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
   state->status_service = v1::StatusService::NewStub(*channel);
   state->log_admin = v1::LogAdminService::NewStub(*channel);
   state->health = grpc::health::v1::Health::NewStub(*channel);
+  state->raw = std::make_unique<grpc::GenericStub>(*channel);
   state->stubs = {.prover = state->prover.get(),
                   .uploads = state->uploads.get(),
                   .jobs = state->jobs.get(),
+                  .raw = state->raw.get(),
+                  .blocks = &state->blocks,
                   .authorization = state->authorization};
   return std::unique_ptr<Client>(new Client(std::move(state)));
 }

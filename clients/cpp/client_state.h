@@ -40,6 +40,8 @@ struct Client::State {
   std::unique_ptr<v1::StatusService::Stub> status_service;
   std::unique_ptr<v1::LogAdminService::Stub> log_admin;
   std::unique_ptr<grpc::health::v1::Health::Stub> health;
+  std::unique_ptr<grpc::GenericStub> raw;
+  const SendBlocks blocks;
   Stubs stubs{};
 
   std::mutex owners_mu;

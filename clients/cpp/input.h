@@ -8,6 +8,7 @@
 #ifndef PROOFMILL_CLIENTS_CPP_INPUT_H_
 #define PROOFMILL_CLIENTS_CPP_INPUT_H_
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,14 +37,18 @@ class Input {
   absl::string_view bytes() const { return bytes_; }
   bool is_whir() const { return is_whir_; }
 
-  // Puts the bytes, or the name of an upload that has them, into a request, with what goes with them.
-  void Fill(v1::ProveRequest& request) const {
-    if (is_whir_) {
-      request.mutable_whir()->set_evaluations(bytes_.data(), bytes_.size());
-      FillClaims(*request.mutable_whir()->mutable_claims());
-    } else {
-      request.mutable_groth16()->set_wtns(bytes_.data(), bytes_.size());
-    }
+  // The way to the field for the bytes, from a ProveRequest on.
+  std::initializer_list<int> path() const {
+    static constexpr std::initializer_list<int> kEvaluations = {v1::ProveRequest::kWhirFieldNumber,
+                                                                v1::WhirInput::kEvaluationsFieldNumber};
+    static constexpr std::initializer_list<int> kWtns = {v1::ProveRequest::kGroth16FieldNumber,
+                                                         v1::Groth16Input::kWtnsFieldNumber};
+    return is_whir_ ? kEvaluations : kWtns;
+  }
+
+  // Puts what goes with the bytes, or the name of an upload that has them too, into a request.
+  void FillRest(v1::ProveRequest& request) const {
+    if (is_whir_) FillClaims(*request.mutable_whir()->mutable_claims());
   }
   void FillUpload(const std::string& upload, v1::ProveRequest& request) const {
     if (is_whir_) {

@@ -15,6 +15,11 @@ constexpr uint64_t kPieceBytes =
 constexpr uint64_t kChunkBytesMax = 1 << 20;  // of a stream: larger chunks gain nothing
 constexpr int kRestartsMax = 3;
 
+constexpr const char* kProve = "/proofmill.v1.ProverService/Prove";
+constexpr const char* kProveStream = "/proofmill.v1.ProverService/ProveStream";
+constexpr const char* kWriteUpload = "/proofmill.v1.UploadService/WriteUpload";
+constexpr const char* kCreateJob = "/proofmill.v1.JobService/CreateJob";
+
 absl::Duration FromProto(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
 }
@@ -86,11 +91,6 @@ void ProveCall::NoteCommitted(uint64_t committed_bytes) {
   progress_.sent_bytes = committed_bytes;
 }
 
-const std::string& ProveCall::WitnessSha256() {
-  if (sha256_.empty()) sha256_ = Sha256(bytes_);
-  return sha256_;
-}
-
 void ProveCall::Report(Progress::Phase phase) {
   progress_.phase = phase;
   if (options_.on_progress) options_.on_progress(progress_);
@@ -104,16 +104,14 @@ void ProveCall::ReportFailure(const absl::Status& error) {
 }
 
 absl::Status ProveCall::AttemptUnary() {
-  grpc::ClientContext context;
-  PrepareContext(stubs_, deadline_, context);
   v1::ProveRequest request;
   *request.mutable_spec() = spec_;
-  input_.Fill(request);
+  input_.FillRest(request);
   Report(Progress::Phase::kRunning);
-  return CallProve(context, request);
+  return CallProve(request, /*with_bytes=*/true);
 }
 
-absl::Status ProveCall::CallCreateJob(grpc::ClientContext& context, v1::ProveRequest& request) {
+absl::Status ProveCall::CallCreateJob(v1::ProveRequest& request, bool with_bytes) {
   v1::CreateJobRequest create;
   create.mutable_request()->Swap(&request);
   if (job_->timeout < absl::Hours(24)) {
@@ -122,16 +120,33 @@ absl::Status ProveCall::CallCreateJob(grpc::ClientContext& context, v1::ProveReq
     create.mutable_timeout()->set_nanos(
         static_cast<int32_t>(absl::ToInt64Nanoseconds(timeout % absl::Seconds(1))));
   }
+  grpc::ClientContext context;
+  PrepareContext(stubs_, deadline_, context);
   v1::CreateJobResponse response;
-  const grpc::Status status = stubs_.jobs->CreateJob(&context, create, &response);
+  grpc::Status status;
+  if (with_bytes) {
+    const std::initializer_list<int> path = input_.path();
+    status = CallUnary(
+        *stubs_.raw, context, kCreateJob,
+        stubs_.blocks->Message(
+            create, {v1::CreateJobRequest::kRequestFieldNumber, path.begin()[0], path.begin()[1]}, bytes_),
+        response);
+  } else {
+    status = stubs_.jobs->CreateJob(&context, create, &response);
+  }
   if (status.ok()) job_->job = std::move(*response.mutable_job());
   return FromGrpc(status, context);
 }
 
-absl::Status ProveCall::CallProve(grpc::ClientContext& context, v1::ProveRequest& request) {
-  if (job_ != nullptr) return CallCreateJob(context, request);
+absl::Status ProveCall::CallProve(v1::ProveRequest& request, bool with_bytes) {
+  if (job_ != nullptr) return CallCreateJob(request, with_bytes);
+  grpc::ClientContext context;
+  PrepareContext(stubs_, deadline_, context);
   v1::ProveResponse response;
-  const grpc::Status status = stubs_.prover->Prove(&context, request, &response);
+  const grpc::Status status =
+      with_bytes ? CallUnary(*stubs_.raw, context, kProve,
+                             stubs_.blocks->Message(request, input_.path(), bytes_), response)
+                 : stubs_.prover->Prove(&context, request, &response);
   if (status.ok()) result_ = std::move(*response.mutable_result());
   return FromGrpc(status, context);
 }
@@ -139,21 +154,21 @@ absl::Status ProveCall::CallProve(grpc::ClientContext& context, v1::ProveRequest
 absl::Status ProveCall::AttemptStream() {
   grpc::ClientContext context;
   PrepareContext(stubs_, deadline_, context);
-  const std::unique_ptr<Stream> stream = stubs_.prover->ProveStream(&context);
-  if (OpenStream(*stream) && SendChunks(*stream)) ReadResult(*stream);
-  return FromGrpc(stream->Finish(), context);
+  RawStream stream(*stubs_.raw, context, kProveStream);
+  if (OpenStream(stream) && SendChunks(stream)) ReadResult(stream);
+  return FromGrpc(stream.Finish(), context);
 }
 
-bool ProveCall::OpenStream(Stream& stream) {
+// No SHA-256 of the whole, which would have to be made before anything is sent: each chunk has its checksum.
+bool ProveCall::OpenStream(RawStream& stream) {
   v1::ProveStreamRequest request;
   v1::StreamHeader& header = *request.mutable_header();
   *header.mutable_spec() = spec_;
   header.set_size_bytes(bytes_.size());
-  header.set_sha256(WitnessSha256());
   input_.FillHeader(header);
   header.set_upload(upload_);
   v1::ProveStreamResponse response;
-  if (!stream.Write(request) || !stream.Read(&response) || !response.has_admitted()) return false;
+  if (!stream.Write(request) || !stream.Read(response) || !response.has_admitted()) return false;
 
   const v1::Admitted& admitted = response.admitted();
   upload_ = admitted.upload();
@@ -163,24 +178,26 @@ bool ProveCall::OpenStream(Stream& stream) {
   return true;
 }
 
-bool ProveCall::SendChunks(Stream& stream) {
+bool ProveCall::SendChunks(RawStream& stream) {
+  if (committed_bytes_ == bytes_.size()) return stream.WritesDone();
   v1::ProveStreamRequest request;
-  uint64_t offset = committed_bytes_;
-  while (offset < bytes_.size()) {
+  for (uint64_t offset = committed_bytes_; offset < bytes_.size();) {
     const absl::string_view piece = bytes_.substr(offset, chunk_bytes_);
     request.mutable_chunk()->set_offset_bytes(offset);
-    request.mutable_chunk()->set_data(piece.data(), piece.size());
-    if (!stream.Write(request)) return false;
+    request.mutable_chunk()->set_crc32c(Crc32c(piece));
+    const grpc::ByteBuffer message = stubs_.blocks->Message(
+        request, {v1::ProveStreamRequest::kChunkFieldNumber, v1::Chunk::kDataFieldNumber}, piece);
     offset += piece.size();
+    if (!(offset == bytes_.size() ? stream.WriteLast(message) : stream.Write(message))) return false;
     progress_.sent_bytes = offset;
     Report(Progress::Phase::kSending);
   }
-  return stream.WritesDone();
+  return true;
 }
 
-void ProveCall::ReadResult(Stream& stream) {
+void ProveCall::ReadResult(RawStream& stream) {
   v1::ProveStreamResponse response;
-  while (stream.Read(&response)) {
+  while (stream.Read(response)) {
     if (response.has_result()) {
       result_ = std::move(*response.mutable_result());
     } else if (response.has_progress()) {
@@ -197,13 +214,11 @@ absl::Status ProveCall::AttemptUpload() {
   while (status.ok() && committed_bytes_ < bytes_.size()) status = WriteNextPiece();
   if (!status.ok()) return status;
 
-  grpc::ClientContext context;
-  PrepareContext(stubs_, deadline_, context);
   v1::ProveRequest request;
   *request.mutable_spec() = spec_;
   input_.FillUpload(upload_, request);
   Report(Progress::Phase::kRunning);
-  return CallProve(context, request);
+  return CallProve(request, /*with_bytes=*/false);
 }
 
 absl::Status ProveCall::CreateUpload() {
@@ -212,7 +227,7 @@ absl::Status ProveCall::CreateUpload() {
   v1::CreateUploadRequest request;
   request.set_circuit(spec_.circuit());
   request.set_size_bytes(bytes_.size());
-  request.set_sha256(WitnessSha256());
+  request.set_sha256(Sha256(bytes_));
   // When the answer is lost, the next attempt finds the upload again.
   request.set_request_id(spec_.request_id());
   v1::CreateUploadResponse response;
@@ -239,10 +254,11 @@ absl::Status ProveCall::WriteNextPiece() {
   v1::WriteUploadRequest request;
   request.set_name(upload_);
   request.set_offset_bytes(committed_bytes_);
-  request.set_data(piece.data(), piece.size());
   request.set_crc32c(Crc32c(piece));
   v1::WriteUploadResponse response;
-  const grpc::Status status = stubs_.uploads->WriteUpload(&context, request, &response);
+  const grpc::Status status =
+      CallUnary(*stubs_.raw, context, kWriteUpload,
+                stubs_.blocks->Message(request, {v1::WriteUploadRequest::kDataFieldNumber}, piece), response);
   if (!status.ok()) return FromGrpc(status, context);
   if (response.upload().committed_bytes() <= committed_bytes_) {
     return absl::InternalError(

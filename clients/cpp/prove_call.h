@@ -9,6 +9,7 @@
 #define PROOFMILL_CLIENTS_CPP_PROVE_CALL_H_
 
 #include <grpcpp/client_context.h>
+#include <grpcpp/generic/generic_stub.h>
 
 #include <cstdint>
 #include <memory>
@@ -20,7 +21,9 @@
 #include "absl/time/time.h"
 #include "clients/cpp/client.h"
 #include "clients/cpp/input.h"
+#include "clients/cpp/raw_call.h"
 #include "clients/cpp/retry.h"
+#include "clients/cpp/send_blocks.h"
 #include "proofmill/v1/jobs.grpc.pb.h"
 #include "proofmill/v1/prover.grpc.pb.h"
 #include "proofmill/v1/uploads.grpc.pb.h"
@@ -32,6 +35,8 @@ struct Stubs {
   v1::ProverService::Stub* prover;
   v1::UploadService::Stub* uploads;
   v1::JobService::Stub* jobs;
+  grpc::GenericStub* raw;           // for messages with secrets
+  const SendBlocks* blocks;         // that those are sent from
   absl::string_view authorization;  // empty: none
 };
 
@@ -56,8 +61,6 @@ class ProveCall {
   absl::Status RunJob(Transfer transfer) { return RunAttempts(transfer); }
 
  private:
-  using Stream = grpc::ClientReaderWriter<v1::ProveStreamRequest, v1::ProveStreamResponse>;
-
   absl::Status RunAttempts(Transfer transfer);
   absl::Status Attempt(Transfer transfer);
   absl::Status AttemptUnary();
@@ -65,9 +68,9 @@ class ProveCall {
   absl::Status AttemptUpload();
 
   // The parts of a stream. The first two return false when it has broken or ended; Finish() then says why.
-  bool OpenStream(Stream& stream);
-  bool SendChunks(Stream& stream);
-  void ReadResult(Stream& stream);
+  bool OpenStream(RawStream& stream);
+  bool SendChunks(RawStream& stream);
+  void ReadResult(RawStream& stream);
 
   // The parts of an upload.
   absl::Status CreateUpload();
@@ -75,14 +78,14 @@ class ProveCall {
   absl::Status WriteNextPiece();
   void TakeUpload(const v1::Upload& upload);
 
-  absl::Status CallProve(grpc::ClientContext& context, v1::ProveRequest& request);
-  absl::Status CallCreateJob(grpc::ClientContext& context, v1::ProveRequest& request);
+  // Asks for a proof, or a job, of the input in `request`, or of that at hand.
+  absl::Status CallProve(v1::ProveRequest& request, bool with_bytes);
+  absl::Status CallCreateJob(v1::ProveRequest& request, bool with_bytes);
 
   // True if the service no longer has what was sent, so that beginning anew may work; forgets the upload
   // then.
   bool RestartHelps(const absl::Status& error);
   void NoteCommitted(uint64_t committed_bytes);
-  const std::string& WitnessSha256();
   void Report(Progress::Phase phase);
   void ReportFailure(const absl::Status& error);
 
@@ -98,7 +101,6 @@ class ProveCall {
   std::string upload_;            // empty: nothing is kept at the service
   uint64_t committed_bytes_ = 0;  // of the witness, in that upload
   uint64_t chunk_bytes_ = 0;      // that upload's limit
-  std::string sha256_;            // made when first needed
   int restarts_ = 0;              // with a new upload because the service had lost the old one
   Progress progress_;
   v1::ProofResult result_;

@@ -8,6 +8,7 @@
 #include "engine/base/error_reason.h"
 #include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
+#include "server/crc32c.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/secret_message.h"
 #include "server/rpc/submit.h"
@@ -165,6 +166,12 @@ absl::Status ProveStreamCall::HandleChunk(const v1::Chunk& chunk) {
   if (chunk.data().empty() || chunk.data().size() > services_.limits.chunk_bytes_max) {
     return InvalidRequest(absl::StrCat("chunk.data: expected 1 to ", services_.limits.chunk_bytes_max,
                                        " bytes, got ", chunk.data().size()));
+  }
+  if (chunk.has_crc32c() && chunk.crc32c() != Crc32c(chunk.data())) {
+    return engine::WithReason(
+        absl::InvalidArgumentError(absl::StrCat("chunk.crc32c: expected the checksum of the ",
+                                                chunk.data().size(), " bytes of data, got another")),
+        ErrorReason::kUploadChecksum);
   }
   std::string name;
   {

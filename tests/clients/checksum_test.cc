@@ -16,6 +16,24 @@ TEST(Crc32cTest, KnownAnswers) {
   EXPECT_EQ(Crc32c(std::string(32, '\xff')), 0x62A8AB43u);
 }
 
+// Bit by bit, straight from the definition.
+uint32_t Naive(const std::string& data) {
+  uint32_t crc = ~uint32_t{0};
+  for (const char c : data) {
+    crc ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) crc = (crc & 1) != 0 ? (crc >> 1) ^ 0x82F63B78u : crc >> 1;
+  }
+  return ~crc;
+}
+
+TEST(Crc32cTest, EveryLengthAgreesWithTheDefinition) {
+  std::string data;
+  for (int i = 0; i < 70; ++i) {
+    EXPECT_EQ(Crc32c(data), Naive(data)) << i;
+    data.push_back(static_cast<char>(i * 37 + 11));
+  }
+}
+
 // FIPS 180-2, appendix B.1.
 TEST(Sha256Test, KnownAnswer) {
   EXPECT_EQ(absl::BytesToHexString(Sha256("abc")),

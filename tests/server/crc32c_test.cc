@@ -28,6 +28,10 @@ TEST(Crc32cTest, EveryLengthAgreesWithTheDefinition) {
   std::string data;
   for (int i = 0; i < 70; ++i) {
     EXPECT_EQ(Crc32c(data), Naive(data)) << i;
+    EXPECT_EQ(Crc32cPortable(data), Naive(data)) << i;
+    for (size_t at = 0; at <= data.size(); ++at) {
+      EXPECT_EQ(ExtendCrc32c(Crc32c(data.substr(0, at)), data.substr(at)), Naive(data)) << i << " at " << at;
+    }
     data.push_back(static_cast<char>(i * 37 + 11));
   }
 }

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "server/crc32c.h"
 #include "tests/server/service_fixture.h"
 
 namespace proofmill::server {
@@ -36,10 +37,11 @@ class ProveStreamTest : public ServiceTest {
       change(header);
       return stream_->Write(request);
     }
-    bool SendChunk(uint64_t offset, const std::string& data) {
+    bool SendChunk(uint64_t offset, const std::string& data, std::optional<uint32_t> crc32c = std::nullopt) {
       v1::ProveStreamRequest request;
       request.mutable_chunk()->set_offset_bytes(offset);
       request.mutable_chunk()->set_data(data);
+      if (crc32c.has_value()) request.mutable_chunk()->set_crc32c(*crc32c);
       return stream_->Write(request);
     }
     void HalfClose() { stream_->WritesDone(); }
@@ -98,6 +100,43 @@ TEST_F(ProveStreamTest, AWitnessInPiecesIsProved) {
   EXPECT_TRUE(MetricBecomes("proofmill_uploads", 0));
   EXPECT_TRUE(MetricBecomes("proofmill_streams", 0));
   EXPECT_TRUE(MetricBecomes("proofmill_queue_witness_bytes", 0));
+}
+
+TEST_F(ProveStreamTest, PiecesOfAnySizeMakeTheSameWitness) {
+  // The wrong order of any bytes would be found: the hash of the whole is announced.
+  for (const size_t size :
+       {size_t{1}, size_t{31}, size_t{75}, size_t{76}, size_t{77}, size_t{500}, wtns_.size()}) {
+    Stream stream(*this);
+    ASSERT_TRUE(stream.SendHeader(wtns_));
+    stream.ReadAdmitted();
+    for (size_t offset = 0; offset < wtns_.size(); offset += size) {
+      const std::string piece = wtns_.substr(offset, size);
+      ASSERT_TRUE(stream.SendChunk(offset, piece, Crc32c(piece)));
+    }
+    EXPECT_TRUE(stream.ReadResult().has_value()) << size;
+    EXPECT_TRUE(stream.Finish().status.ok()) << size;
+  }
+}
+
+TEST_F(ProveStreamTest, APieceWithAnotherChecksumIsNotTaken) {
+  Stream stream(*this);
+  stream.SendHeader(wtns_, [](v1::StreamHeader& header) { header.clear_sha256(); });
+  const v1::Admitted admitted = stream.ReadAdmitted();
+  ASSERT_TRUE(stream.SendChunk(0, wtns_.substr(0, 100), Crc32c(wtns_.substr(0, 100))));
+  stream.SendChunk(100, wtns_.substr(100), Crc32c(wtns_.substr(100)) ^ 1);
+  const Outcome outcome = stream.Finish();
+  EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(outcome.reason, "UPLOAD_CHECKSUM");
+
+  // What came before is there still.
+  Stream again(*this);
+  again.SendHeader(wtns_, [&](v1::StreamHeader& header) {
+    header.clear_sha256();
+    header.set_upload(admitted.upload());
+  });
+  EXPECT_EQ(again.ReadAdmitted().committed_bytes(), 100u);
+  again.SendChunk(100, wtns_.substr(100), Crc32c(wtns_.substr(100)));
+  EXPECT_TRUE(again.ReadResult().has_value());
 }
 
 TEST_F(ProveStreamTest, AClientThatWaitsHearsWhereItsJobIs) {
