@@ -65,16 +65,22 @@ uint32_t ExtendByTables(uint32_t crc, std::string_view data) {
   return crc;
 }
 
-}  // namespace
-
-uint32_t ExtendCrc32c(uint32_t crc, std::string_view data) {
+uint32_t Extend(uint32_t crc, std::string_view data) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("sse4.2")) return ~ExtendByInstruction(~crc, data);
+  if (__builtin_cpu_supports("sse4.2")) return ExtendByInstruction(crc, data);
 #endif
-  return ~ExtendByTables(~crc, data);
+  return ExtendByTables(crc, data);
 }
 
-uint32_t Crc32c(std::string_view data) { return ExtendCrc32c(0, data); }
+}  // namespace
+
+uint32_t Crc32c(absl::Span<const std::string_view> pieces) {
+  uint32_t crc = ~uint32_t{0};
+  for (const std::string_view piece : pieces) crc = Extend(crc, piece);
+  return ~crc;
+}
+
+uint32_t Crc32c(std::string_view data) { return ~Extend(~uint32_t{0}, data); }
 
 uint32_t Crc32cPortable(std::string_view data) { return ~ExtendByTables(~uint32_t{0}, data); }
 

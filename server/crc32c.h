@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "absl/types/span.h"
+
 namespace proofmill::server {
 
 uint32_t Crc32c(std::string_view data);
-// Of what has the checksum `crc`, followed by `data`; that of nothing is 0.
-uint32_t ExtendCrc32c(uint32_t crc, std::string_view data);
+// Of pieces that follow each other.
+uint32_t Crc32c(absl::Span<const std::string_view> pieces);
 // As Crc32c(), without instructions that not every processor has.
 uint32_t Crc32cPortable(std::string_view data);
 

@@ -1,5 +1,6 @@
 #include "server/upload.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
@@ -18,7 +19,7 @@ absl::Status Unknown() {
       ErrorReason::kUploadUnknown);
 }
 
-absl::Status BadOffset(uint64_t offset, size_t length, uint64_t committed, uint64_t size) {
+absl::Status BadOffset(uint64_t offset, uint64_t length, uint64_t committed, uint64_t size) {
   return engine::WithReason(
       absl::InvalidArgumentError(absl::StrCat("expected a piece that begins at byte ", committed,
                                               " or before and ends at byte ", size, " or before, got bytes ",
@@ -62,22 +63,25 @@ UploadStore::Upload::Upload(TakenUpload taken, engine::Clock& clock, engine::Clo
   Touch();
 }
 
-absl::StatusOr<UploadInfo> UploadStore::Upload::Write(uint64_t offset, std::string_view data) {
+absl::StatusOr<UploadInfo> UploadStore::Upload::Write(uint64_t offset,
+                                                      absl::Span<const std::string_view> data) {
+  uint64_t length = 0;
+  for (const std::string_view part : data) length += part.size();
   engine::MutexLock lock(mu_);
   if (ended_) return Unknown();
   Touch();
   // In this order, so that no sum can wrap.
-  if (offset > committed_ || data.size() > size_bytes_ - offset) {
-    return BadOffset(offset, data.size(), committed_, size_bytes_);
+  if (offset > committed_ || length > size_bytes_ - offset) {
+    return BadOffset(offset, length, committed_, size_bytes_);
   }
-  const uint64_t known = committed_ - offset;
-  if (data.size() <= known) return InfoLocked();
-  data.remove_prefix(known);
-  std::memcpy(bytes_.data() + committed_, data.data(), data.size());
-  if (digest_ != nullptr && EVP_DigestUpdate(digest_.get(), data.data(), data.size()) != 1) {
-    return absl::InternalError("SHA-256 failed");
+  uint64_t known = committed_ - offset;
+  if (length <= known) return InfoLocked();
+  for (std::string_view part : data) {
+    const uint64_t skipped = std::min<uint64_t>(known, part.size());
+    known -= skipped;
+    part.remove_prefix(skipped);
+    if (!AppendLocked(part)) return absl::InternalError("SHA-256 failed");
   }
-  committed_ += data.size();
   if (committed_ == size_bytes_) {
     const absl::Status status = CheckHashLocked();
     if (!status.ok()) {
@@ -86,6 +90,12 @@ absl::StatusOr<UploadInfo> UploadStore::Upload::Write(uint64_t offset, std::stri
     }
   }
   return InfoLocked();
+}
+
+bool UploadStore::Upload::AppendLocked(std::string_view data) {
+  bytes_.Write(committed_, {reinterpret_cast<const uint8_t*>(data.data()), data.size()});
+  committed_ += data.size();
+  return digest_ == nullptr || EVP_DigestUpdate(digest_.get(), data.data(), data.size()) == 1;
 }
 
 absl::StatusOr<UploadInfo> UploadStore::Upload::Get() const {

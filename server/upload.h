@@ -36,7 +36,7 @@ class UploadStore::Upload {
   }
 
   // As the methods of UploadStore. A result of kUploadChecksum or an OK Take() ends the upload.
-  absl::StatusOr<UploadInfo> Write(uint64_t offset, std::string_view data);
+  absl::StatusOr<UploadInfo> Write(uint64_t offset, absl::Span<const std::string_view> data);
   absl::StatusOr<UploadInfo> Get() const;
   absl::StatusOr<TakenUpload> Take(std::string_view circuit);
   void ReleaseJobSlot();
@@ -50,6 +50,8 @@ class UploadStore::Upload {
     void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
   };
   UploadInfo InfoLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Adds what comes next. False if there is no hash to be had.
+  bool AppendLocked(std::string_view data) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   absl::Status CheckHashLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void EndLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void Touch() { last_use_.store(clock_.Now().time_since_epoch().count(), std::memory_order_relaxed); }
@@ -71,7 +73,7 @@ class UploadStore::Upload {
   mutable engine::Mutex mu_;
   bool ended_ ABSL_GUARDED_BY(mu_) = false;
   uint64_t committed_ ABSL_GUARDED_BY(mu_) = 0;
-  engine::SecretBuffer<uint8_t> bytes_ ABSL_GUARDED_BY(mu_);
+  engine::ReceivedInput bytes_ ABSL_GUARDED_BY(mu_);
   engine::Reservation reservation_ ABSL_GUARDED_BY(mu_);
   // OpenSSL wipes its buffered block when the context is freed.
   std::unique_ptr<EVP_MD_CTX, FreeDigest> digest_ ABSL_GUARDED_BY(mu_);

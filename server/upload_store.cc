@@ -85,7 +85,7 @@ absl::StatusOr<UploadInfo> UploadStore::Create(NewUpload request) {
 }
 
 absl::StatusOr<UploadInfo> UploadStore::Write(std::string_view tenant, std::string_view name, uint64_t offset,
-                                              std::string_view data) {
+                                              absl::Span<const std::string_view> data) {
   PROOFMILL_ASSIGN_OR_RETURN(const UploadPtr upload, Find(tenant, name));
   auto result = upload->Write(offset, data);
   if (engine::GetReason(result.status()) == ErrorReason::kUploadChecksum) Remove(upload);

@@ -25,10 +25,11 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "engine/base/clock.h"
-#include "engine/base/host_buffer.h"
 #include "engine/base/mutex.h"
 #include "engine/dispatch/admission.h"
+#include "engine/formats/received_input.h"
 #include "server/idle_reaper.h"
 
 namespace proofmill::server {
@@ -82,13 +83,13 @@ class UploadStore final : public Idler {
   //   INTERNAL                        no randomness for the name.
   absl::StatusOr<UploadInfo> Create(NewUpload upload);
 
-  // Adds the piece of the witness that begins at `offset`; what was there before is skipped. The last piece
-  // checks the hash, and a wrong one ends the upload.
+  // Adds the piece of the witness that begins at `offset`, itself in parts; what was there before is skipped.
+  // The last piece checks the hash, and a wrong one ends the upload.
   //   NOT_FOUND kUploadUnknown           no such upload, another tenant's, or it has ended.
   //   INVALID_ARGUMENT kUploadOffset     a gap before the piece, or bytes after the announced end.
   //   INVALID_ARGUMENT kUploadChecksum   the whole does not have the announced hash.
   absl::StatusOr<UploadInfo> Write(std::string_view tenant, std::string_view name, uint64_t offset,
-                                   std::string_view data);
+                                   absl::Span<const std::string_view> data);
 
   //   NOT_FOUND kUploadUnknown  as above.
   absl::StatusOr<UploadInfo> Get(std::string_view tenant, std::string_view name) const;
@@ -96,7 +97,7 @@ class UploadStore final : public Idler {
 
   struct TakenUpload {
     UploadInfo info;
-    engine::SecretBuffer<uint8_t> bytes;
+    engine::ReceivedInput bytes;
     engine::Reservation reservation;
   };
   // Takes a complete upload out of the store; nobody else can then.

@@ -308,7 +308,7 @@ absl::StatusOr<Reservation> Engine::Reserve(const ReserveRequest& request) {
 
 void Engine::Expect() { parts_->dispatcher->queue().Announce(); }
 
-absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest request, ProveCallback done,
+absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest&& request, ProveCallback done,
                                                        ProgressCallback progress) {
   Parts& parts = *parts_;
   PROOFMILL_ASSIGN_OR_RETURN(CircuitPtr circuit, parts.Find(request.found, request.circuit, request.version));
@@ -339,9 +339,12 @@ absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest request, Pro
       .enqueue_time = parts.clock.Now(),
       .expected_run = parts.dispatcher->proof_times().Of(circuit->id).value_or(Clock::duration{0}),
       .slots = parts.SlotsOf(*circuit)};
-  return parts.dispatcher->Submit(std::make_shared<Job>(std::move(params)), digest, deadline,
-                                  {.done = std::move(done), .progress = std::move(progress)},
-                                  [&](Job& job) { return parts.Admit(job, deadline); });
+  const auto job = std::make_shared<Job>(std::move(params));
+  auto ticket = parts.dispatcher->Submit(job, digest, deadline,
+                                         {.done = std::move(done), .progress = std::move(progress)},
+                                         [&](Job& its_job) { return parts.Admit(its_job, deadline); });
+  if (!ticket.ok()) request.witness = job->TakeWitness();
+  return ticket;
 }
 
 size_t Engine::Parts::SlotsOf(const Circuit& circuit) const {

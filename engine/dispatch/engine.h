@@ -130,12 +130,12 @@ class Engine {
   // awake when it comes. For small requests; nothing depends on it.
   void Expect();
 
-  // Takes a request or refuses it; when refused, the callbacks are never called. Besides the errors of
-  // Reserve():
+  // Takes a request or refuses it; when refused, the callbacks are never called, and `request.witness` is
+  // still there. Besides the errors of Reserve():
   //   INVALID_ARGUMENT WITNESS_LENGTH, WITNESS_NOT_CANONICAL, WITNESS_MALFORMED, REQUEST_INVALID
   //   ALREADY_EXISTS REQUEST_ID_CONFLICT
   // May throw std::bad_alloc; the request has been refused then.
-  absl::StatusOr<std::shared_ptr<Ticket>> Submit(ProveRequest request, ProveCallback done,
+  absl::StatusOr<std::shared_ptr<Ticket>> Submit(ProveRequest&& request, ProveCallback done,
                                                  ProgressCallback progress = nullptr);
 
   // How long a job of `tenant` would wait in the queue if it came now; nothing when no proof time has been

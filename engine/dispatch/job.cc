@@ -106,6 +106,11 @@ void Job::DropWitness() {
   params_.reservation.Release();
 }
 
+ProofInput Job::TakeWitness() {
+  MutexLock lock(holdings_mu_);
+  return std::move(params_.witness);
+}
+
 void Job::ReleaseJobSlot() {
   MutexLock lock(holdings_mu_);
   params_.reservation.ReleaseJobSlot();

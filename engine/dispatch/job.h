@@ -90,6 +90,8 @@ class Job {
   absl::Status Reserve(Admission& admission);
   // Wipes the witness and gives its bytes back. Idempotent. REQUIRES: no worker reads it.
   void DropWitness();
+  // The witness of a job that was refused. REQUIRES: nobody else knows the job.
+  ProofInput TakeWitness();
   // Gives the place in the queue back, for the next job.
   void ReleaseJobSlot();
 

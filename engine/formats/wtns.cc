@@ -11,6 +11,7 @@
 #include "engine/formats/byte_reader.h"
 #include "engine/formats/endian.h"
 #include "engine/formats/field_header.h"
+#include "engine/formats/wtns_layout.h"
 #include "kernels/field/bn254_fr.h"
 
 namespace proofmill::engine {
@@ -26,11 +27,6 @@ constexpr uint32_t kValuesSection = 2;
 constexpr uint64_t kHeaderBytes = kFieldHeaderBytes + 4;
 // A header of another field is longer; this much is read to name the field.
 constexpr uint64_t kHeaderBytesMax = 256;
-
-struct Layout {
-  uint32_t count;
-  BinFileSection values;
-};
 
 // Faults of the content are the client's: one code, whatever the container called them. Faults of the system
 // and a source that changed stay what they are.
@@ -54,7 +50,7 @@ absl::StatusOr<uint32_t> ReadHeader(const ByteSource& source, const BinFileSecti
   return count;
 }
 
-absl::StatusOr<Layout> ReadLayout(const ByteSource& source) {
+absl::StatusOr<WtnsLayout> ReadLayout(const ByteSource& source) {
   PROOFMILL_ASSIGN_OR_RETURN(const BinFile file, BinFile::Open(source, kKind));
   PROOFMILL_ASSIGN_OR_RETURN(const BinFileSection header, file.Require(kHeaderSection, "header"));
   PROOFMILL_ASSIGN_OR_RETURN(const BinFileSection values, file.Require(kValuesSection, "values"));
@@ -64,7 +60,7 @@ absl::StatusOr<Layout> ReadLayout(const ByteSource& source) {
                                                    uint64_t{count} * sizeof(U256), " bytes for ", count,
                                                    " values, got ", values.length));
   }
-  return Layout{count, values};
+  return WtnsLayout{count, values.offset};
 }
 
 absl::Status CheckCount(const ByteSource& source, uint32_t count, uint32_t expected_count) {
@@ -106,22 +102,24 @@ void StoreHeader(uint32_t count, uint8_t* out) {
 
 }  // namespace
 
-absl::StatusOr<uint32_t> ReadWtnsCount(const ByteSource& source) {
-  const auto layout = ReadLayout(source);
-  if (!layout.ok()) return Malformed(layout.status());
-  PROOFMILL_RETURN_IF_ERROR(CheckCount(source, layout->count, 0));
-  PROOFMILL_RETURN_IF_ERROR(source.CheckUnchanged());
-  return layout->count;
-}
-
-absl::StatusOr<Witness> ReadWtns(const ByteSource& source, uint32_t expected_count) {
+absl::StatusOr<WtnsLayout> ReadWtnsLayout(const ByteSource& source, uint32_t expected_count) {
   const auto layout = ReadLayout(source);
   if (!layout.ok()) return Malformed(layout.status());
   PROOFMILL_RETURN_IF_ERROR(CheckCount(source, layout->count, expected_count));
+  return layout;
+}
 
-  Witness witness{SecretBuffer<U256>(layout->count)};
+absl::StatusOr<uint32_t> ReadWtnsCount(const ByteSource& source) {
+  PROOFMILL_ASSIGN_OR_RETURN(const WtnsLayout layout, ReadWtnsLayout(source, 0));
+  PROOFMILL_RETURN_IF_ERROR(source.CheckUnchanged());
+  return layout.count;
+}
+
+absl::StatusOr<Witness> ReadWtns(const ByteSource& source, uint32_t expected_count) {
+  PROOFMILL_ASSIGN_OR_RETURN(const WtnsLayout layout, ReadWtnsLayout(source, expected_count));
+  Witness witness{SecretBuffer<U256>(layout.count)};
   PROOFMILL_RETURN_IF_ERROR(source.ReadAt(
-      layout->values.offset,
+      layout.values_offset,
       absl::MakeSpan(reinterpret_cast<uint8_t*>(witness.values.data()), witness.values.size_bytes())));
   PROOFMILL_RETURN_IF_ERROR(source.CheckUnchanged());
   PROOFMILL_RETURN_IF_ERROR(

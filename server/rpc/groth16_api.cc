@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
-#include "engine/formats/file.h"
 #include "engine/formats/snarkjs_json.h"
 #include "engine/formats/wtns.h"
 #include "engine/groth16/verifier.h"
@@ -38,11 +37,10 @@ class Groth16Api final : public ProofApi {
   }
 
   // Of a witness that is there the reader says more than its size.
-  absl::StatusOr<engine::ProofInput> ReadInput(const engine::Circuit& circuit,
-                                               absl::Span<const uint8_t> bytes,
+  absl::StatusOr<engine::ProofInput> ReadInput(const engine::Circuit& circuit, engine::ReceivedInput& bytes,
                                                const Claims&) const override {
-    const engine::MemorySource source("the witness", bytes);
-    PROOFMILL_ASSIGN_OR_RETURN(engine::Witness witness, engine::ReadWtns(source, circuit.key->n_vars()));
+    // The engine looks whether the values are canonical.
+    PROOFMILL_ASSIGN_OR_RETURN(engine::Witness witness, engine::TakeWtns(bytes, circuit.key->n_vars()));
     return engine::ProofInput(std::move(witness));
   }
 

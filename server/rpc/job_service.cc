@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
@@ -68,20 +69,20 @@ absl::StatusOr<JobView> JobService::TakeJob(const CallRecord& record, const grpc
     WipeMessage(bytes);
     return record.access();
   }
+  static const std::vector<FieldPath> kPaths = InputPaths({v1::CreateJobRequest::kRequestFieldNumber});
   v1::CreateJobRequest request;
-  absl::StatusOr<JobView> job = ParseAndWipe(bytes, request) ? Create(record.caller().tenant, request, spec)
-                                                             : InvalidRequest("not a CreateJobRequest");
-  if (request.has_request()) WipeInput(*request.mutable_request());
-  return job;
+  SecretField witness;
+  if (!ParseApart(bytes, kPaths, request, witness)) return InvalidRequest("not a CreateJobRequest");
+  return Create(record.caller().tenant, request, witness, spec);
 } catch (const std::bad_alloc&) {
   return NoMemoryForWitness();
 }
 
 absl::StatusOr<JobView> JobService::Create(const std::string& tenant, const v1::CreateJobRequest& request,
-                                           Spec& spec) {
+                                           SecretField& witness, Spec& spec) {
   PROOFMILL_ASSIGN_OR_RETURN(spec, ParseSpec(request.request().spec()));
   spec.tenant = tenant;
-  PROOFMILL_ASSIGN_OR_RETURN(const InputPlace input, FindInput(request.request()));
+  PROOFMILL_ASSIGN_OR_RETURN(const InputPlace input, FindInput(request.request(), witness));
   PROOFMILL_ASSIGN_OR_RETURN(const absl::Duration timeout,
                              ParseTimeout(request, services_.limits.deadline_max));
   PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, FindCircuit(services_, spec));
@@ -91,7 +92,7 @@ absl::StatusOr<JobView> JobService::Create(const std::string& tenant, const v1::
                                 .circuit = circuit->id,
                                 .version = circuit->version,
                                 .request_id = spec.request_id,
-                                .upload = input.in_upload ? std::string(input.content) : "",
+                                .upload = std::string(input.upload),
                                 .priority = spec.priority,
                                 .include_snarkjs_json = spec.include_snarkjs_json,
                                 .timeout = timeout},

@@ -14,6 +14,7 @@
 #include "server/job_store.h"
 #include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
+#include "server/rpc/secret_message.h"
 #include "server/rpc/service_context.h"
 
 namespace proofmill::server {
@@ -45,7 +46,8 @@ class JobService final
  private:
   // Parses and wipes `bytes`, then Create().
   absl::StatusOr<JobView> TakeJob(const CallRecord& record, const grpc::ByteBuffer& bytes, Spec& spec);
-  absl::StatusOr<JobView> Create(const std::string& tenant, const v1::CreateJobRequest& request, Spec& spec);
+  absl::StatusOr<JobView> Create(const std::string& tenant, const v1::CreateJobRequest& request,
+                                 SecretField& witness, Spec& spec);
 
   ServiceContext& services_;
 };

@@ -2,7 +2,6 @@
 
 #include "server/rpc/groth16_api.h"
 #include "server/rpc/rpc_status.h"
-#include "server/rpc/secret_message.h"
 #include "server/rpc/whir_api.h"
 
 namespace proofmill::server {
@@ -12,23 +11,27 @@ const ProofApi& ApiOf(engine::ProofSystem system) {
   return *kApis[static_cast<size_t>(system)];
 }
 
-absl::StatusOr<InputPlace> FindInput(const v1::ProveRequest& request) {
+std::vector<FieldPath> InputPaths(const FieldPath& before) {
+  std::vector<FieldPath> paths(2, before);
+  paths[0].insert(paths[0].end(),
+                  {v1::ProveRequest::kGroth16FieldNumber, v1::Groth16Input::kWtnsFieldNumber});
+  paths[1].insert(paths[1].end(),
+                  {v1::ProveRequest::kWhirFieldNumber, v1::WhirInput::kEvaluationsFieldNumber});
+  return paths;
+}
+
+absl::StatusOr<InputPlace> FindInput(const v1::ProveRequest& request, SecretField& bytes) {
   using engine::ProofSystem;
   const v1::Groth16Input& groth16 = request.groth16();
   const v1::WhirInput& whir = request.whir();
   static const Claims kNoClaims;
-  if (groth16.has_wtns()) return InputPlace{ProofSystem::kGroth16, false, groth16.wtns(), &kNoClaims};
-  if (groth16.has_upload()) return InputPlace{ProofSystem::kGroth16, true, groth16.upload(), &kNoClaims};
-  if (whir.has_evaluations())
-    return InputPlace{ProofSystem::kWhir, false, whir.evaluations(), &whir.claims()};
-  if (whir.has_upload()) return InputPlace{ProofSystem::kWhir, true, whir.upload(), &whir.claims()};
+  if (groth16.has_wtns()) return InputPlace{ProofSystem::kGroth16, false, "", &bytes, &kNoClaims};
+  if (groth16.has_upload())
+    return InputPlace{ProofSystem::kGroth16, true, groth16.upload(), nullptr, &kNoClaims};
+  if (whir.has_evaluations()) return InputPlace{ProofSystem::kWhir, false, "", &bytes, &whir.claims()};
+  if (whir.has_upload()) return InputPlace{ProofSystem::kWhir, true, whir.upload(), nullptr, &whir.claims()};
   return InvalidRequest(
       "input: expected a witness, a polynomial or an upload in groth16 or whir, got nothing");
-}
-
-void WipeInput(v1::ProveRequest& request) {
-  if (request.groth16().has_wtns()) WipeField(*request.mutable_groth16()->mutable_wtns());
-  if (request.whir().has_evaluations()) WipeField(*request.mutable_whir()->mutable_evaluations());
 }
 
 }  // namespace proofmill::server

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -16,9 +17,11 @@
 #include "engine/dispatch/circuit.h"
 #include "engine/dispatch/proof_data.h"
 #include "engine/dispatch/proof_system.h"
+#include "engine/formats/received_input.h"
 #include "google/protobuf/repeated_ptr_field.h"
 #include "proofmill/v1/circuits.pb.h"
 #include "proofmill/v1/prover.pb.h"
+#include "server/rpc/secret_message.h"
 
 namespace proofmill::server {
 
@@ -43,10 +46,10 @@ class ProofApi {
   virtual absl::Status CheckSize(const engine::Circuit& circuit, uint64_t size_bytes) const = 0;
   //   INVALID_ARGUMENT kRequestInvalid  malformed claims, or claims where there are none.
   virtual absl::Status CheckClaims(const engine::Circuit& circuit, const Claims& claims) const = 0;
-  // The input in `bytes`, which are copied. Throws std::bad_alloc.
+  // The input in `bytes`, which are copied, or taken by ReceivedInput::TakeValues(). Throws std::bad_alloc.
   //   INVALID_ARGUMENT  as above, kWitnessMalformed, kWitnessNotCanonical.
   virtual absl::StatusOr<engine::ProofInput> ReadInput(const engine::Circuit& circuit,
-                                                       absl::Span<const uint8_t> bytes,
+                                                       engine::ReceivedInput& bytes,
                                                        const Claims& claims) const = 0;
 
   // --- Proofs. REQUIRES: the output is of this system.
@@ -75,14 +78,15 @@ const ProofApi& ApiOf(engine::ProofSystem system);
 struct InputPlace {
   engine::ProofSystem system = engine::ProofSystem::kGroth16;
   bool in_upload = false;
-  std::string_view content;  // the bytes, or the name of the upload
+  std::string_view upload;       // its name
+  SecretField* bytes = nullptr;  // if not in an upload
   const Claims* claims = nullptr;
 };
+// From a ProveRequest to the fields for the secret inputs of all systems, behind the numbers in `before`.
+std::vector<FieldPath> InputPaths(const FieldPath& before);
+// `bytes` is what ParseApart() left of those. Both must outlive the result.
 //   INVALID_ARGUMENT kRequestInvalid  there is none.
-absl::StatusOr<InputPlace> FindInput(const v1::ProveRequest& request);
-
-// Overwrites a secret input that came with the request itself.
-void WipeInput(v1::ProveRequest& request);
+absl::StatusOr<InputPlace> FindInput(const v1::ProveRequest& request, SecretField& bytes);
 
 }  // namespace proofmill::server
 

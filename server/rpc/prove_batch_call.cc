@@ -48,7 +48,6 @@ void ProveBatchCall::OnReadDone(bool ok) {
       status = engine::WithReason(absl::ResourceExhaustedError(absl::StrCat("no memory: ", e.what())),
                                   ErrorReason::kOutOfMemory);
     }
-    if (request_.has_request()) WipeInput(*request_.mutable_request());
     engine::WipeThreadTraces();
   }
   bool more;
@@ -65,7 +64,10 @@ void ProveBatchCall::OnReadDone(bool ok) {
 }
 
 absl::Status ProveBatchCall::HandleMessage() {
-  if (!ParseAndWipe(request_bytes_, request_)) return InvalidRequest("not a ProveBatchRequest");
+  static const std::vector<FieldPath> kPaths = InputPaths({v1::ProveBatchRequest::kRequestFieldNumber});
+  SecretField witness;
+  if (!ParseApart(request_bytes_, kPaths, request_, witness))
+    return InvalidRequest("not a ProveBatchRequest");
   const std::string item_id = request_.item_id();
   if (item_id.empty()) return InvalidRequest("item_id: expected a name for the item, got nothing");
   PROOFMILL_RETURN_IF_ERROR(CheckName(item_id, "item_id"));
@@ -77,7 +79,7 @@ absl::Status ProveBatchCall::HandleMessage() {
           absl::StrCat("item_id: expected a name that no item on its way has, got ", item_id));
     }
   }
-  TicketOr ticket = SubmitItem(request_);
+  TicketOr ticket = SubmitItem(request_, witness);
   if (!ticket.ok()) {
     Spec spec;
     spec.circuit = request_.request().spec().circuit();
@@ -95,10 +97,10 @@ absl::Status ProveBatchCall::HandleMessage() {
   return absl::OkStatus();
 }
 
-TicketOr ProveBatchCall::SubmitItem(const v1::ProveBatchRequest& message) {
+TicketOr ProveBatchCall::SubmitItem(const v1::ProveBatchRequest& message, SecretField& witness) {
   PROOFMILL_ASSIGN_OR_RETURN(Spec spec, ParseSpec(message.request().spec()));
   spec.tenant = tenant_;
-  PROOFMILL_ASSIGN_OR_RETURN(const InputPlace input, FindInput(message.request()));
+  PROOFMILL_ASSIGN_OR_RETURN(const InputPlace input, FindInput(message.request(), witness));
   const auto done = [self = shared_from_this(), item_id = message.item_id(),
                      spec](absl::StatusOr<engine::ProveResult> result) {
     self->Complete(item_id, spec, std::move(result));

@@ -31,6 +31,7 @@
 #include "proofmill/v1/prover.pb.h"
 #include "server/idle_reaper.h"
 #include "server/rpc/call_record.h"
+#include "server/rpc/secret_message.h"
 #include "server/rpc/service_context.h"
 #include "server/rpc/submit.h"
 
@@ -55,7 +56,7 @@ class ProveBatchCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
  private:
   // What one message does. An error ends the stream; what is wrong with one item only is its answer.
   absl::Status HandleMessage();
-  TicketOr SubmitItem(const v1::ProveBatchRequest& message);
+  TicketOr SubmitItem(const v1::ProveBatchRequest& message, SecretField& witness);
   void Complete(const std::string& item_id, const Spec& spec, absl::StatusOr<engine::ProveResult> result);
   void Pump();
   bool HasRoomLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

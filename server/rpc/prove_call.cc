@@ -3,6 +3,7 @@
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "engine/base/mutex.h"
 #include "engine/base/secure_memory.h"
@@ -72,30 +73,31 @@ class ProveCall final : public grpc::ServerUnaryReactor {
       WipeMessage(bytes);
       return record_.access();
     }
+    static const std::vector<FieldPath> kPaths = InputPaths({});
     v1::ProveRequest request;
-    const bool is_request = ParseAndWipe(bytes, request);
-    TicketOr ticket = !is_request ? InvalidRequest("not a ProveRequest") : Submit(request);
+    SecretField witness;
+    const bool is_request = ParseApart(bytes, kPaths, request, witness);
+    TicketOr ticket = !is_request ? InvalidRequest("not a ProveRequest") : Submit(request, witness);
     // gRPC calls the handler too where a client went away before its message was whole.
     if (!ticket.ok() && context_.IsCancelled()) ticket = absl::CancelledError("the client went away");
-    WipeInput(request);
     return ticket;
   } catch (const std::bad_alloc&) {
     return NoMemoryForWitness();
   }
 
-  TicketOr Submit(const v1::ProveRequest& request) {
+  TicketOr Submit(const v1::ProveRequest& request, SecretField& witness) {
     PROOFMILL_ASSIGN_OR_RETURN(spec_, ParseSpec(request.spec()));
     spec_.tenant = record_.caller().tenant;
     record_.SetCircuit(spec_.circuit);
     record_.SetRequestId(spec_.request_id);
-    PROOFMILL_ASSIGN_OR_RETURN(const InputPlace input, FindInput(request));
+    PROOFMILL_ASSIGN_OR_RETURN(const InputPlace input, FindInput(request, witness));
     Submission submission{
         .spec = spec_,
         .claims = *input.claims,
         .deadline = ToEngineDeadline(context_.deadline(), services_.engine.clock()),
         .done = [this](const absl::StatusOr<engine::ProveResult>& result) { Complete(result); },
         .progress = nullptr};
-    if (!input.in_upload) record_.SetWitnessBytes(input.content.size());
+    if (!input.in_upload) record_.SetWitnessBytes(input.bytes->size());
     return SubmitInput(services_, input, std::move(submission));
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "engine/base/error_reason.h"
@@ -67,7 +68,7 @@ void ProveStreamCall::OnReadDone(bool ok) {
   try {
     // Once the outcome is decided another thread may be sending it, and owns what a message would change.
     if (decided && ok) {
-      ParseAndWipe(request_bytes_, request_);
+      WipeMessage(request_bytes_);
     } else {
       status = ok ? HandleMessage() : HalfClosed();
     }
@@ -75,7 +76,6 @@ void ProveStreamCall::OnReadDone(bool ok) {
     status = engine::WithReason(absl::ResourceExhaustedError(absl::StrCat("no memory: ", e.what())),
                                 ErrorReason::kOutOfMemory);
   }
-  if (request_.has_chunk()) WipeField(*request_.mutable_chunk()->mutable_data());
   engine::WipeThreadTraces();
   std::string given_up;
   {
@@ -98,7 +98,10 @@ void ProveStreamCall::OnReadDone(bool ok) {
 }
 
 absl::Status ProveStreamCall::HandleMessage() {
-  if (!ParseAndWipe(request_bytes_, request_)) return InvalidRequest("not a ProveStreamRequest");
+  static const std::vector<FieldPath> kPaths = {
+      {v1::ProveStreamRequest::kChunkFieldNumber, v1::Chunk::kDataFieldNumber}};
+  SecretField data;
+  if (!ParseApart(request_bytes_, kPaths, request_, data)) return InvalidRequest("not a ProveStreamRequest");
   Phase phase;
   {
     engine::MutexLock lock(mu_);
@@ -108,7 +111,7 @@ absl::Status ProveStreamCall::HandleMessage() {
     if (request_.has_header()) return HandleHeader(request_.header());
     return InvalidRequest("the first message must be a header");
   }
-  if (request_.has_chunk()) return HandleChunk(request_.chunk());
+  if (request_.has_chunk()) return HandleChunk(request_.chunk(), data);
   return InvalidRequest("after the header every message must be a chunk");
 }
 
@@ -162,15 +165,15 @@ absl::StatusOr<UploadInfo> ProveStreamCall::OpenUpload(const v1::StreamHeader& h
   return upload;
 }
 
-absl::Status ProveStreamCall::HandleChunk(const v1::Chunk& chunk) {
-  if (chunk.data().empty() || chunk.data().size() > services_.limits.chunk_bytes_max) {
+absl::Status ProveStreamCall::HandleChunk(const v1::Chunk& chunk, SecretField& data) {
+  if (data.size() == 0 || data.size() > services_.limits.chunk_bytes_max) {
     return InvalidRequest(absl::StrCat("chunk.data: expected 1 to ", services_.limits.chunk_bytes_max,
-                                       " bytes, got ", chunk.data().size()));
+                                       " bytes, got ", data.size()));
   }
-  if (chunk.has_crc32c() && chunk.crc32c() != Crc32c(chunk.data())) {
+  if (chunk.has_crc32c() && chunk.crc32c() != Crc32c(data.pieces())) {
     return engine::WithReason(
-        absl::InvalidArgumentError(absl::StrCat("chunk.crc32c: expected the checksum of the ",
-                                                chunk.data().size(), " bytes of data, got another")),
+        absl::InvalidArgumentError(absl::StrCat("chunk.crc32c: expected the checksum of the ", data.size(),
+                                                " bytes of data, got another")),
         ErrorReason::kUploadChecksum);
   }
   std::string name;
@@ -178,8 +181,10 @@ absl::Status ProveStreamCall::HandleChunk(const v1::Chunk& chunk) {
     engine::MutexLock lock(mu_);
     name = upload_;
   }
-  PROOFMILL_ASSIGN_OR_RETURN(const UploadInfo upload,
-                             services_.uploads.Write(spec_.tenant, name, chunk.offset_bytes(), chunk.data()));
+  PROOFMILL_ASSIGN_OR_RETURN(
+      const UploadInfo upload,
+      services_.uploads.Write(spec_.tenant, name, chunk.offset_bytes(), data.pieces()));
+  data.Wipe();  // before the last chunk makes a job of the upload, and its answer
   return upload.complete() ? SubmitUploaded() : absl::OkStatus();
 }
 

@@ -35,6 +35,7 @@
 #include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/proof_api.h"
+#include "server/rpc/secret_message.h"
 #include "server/rpc/service_context.h"
 
 namespace proofmill::server {
@@ -63,7 +64,7 @@ class ProveStreamCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, g
   absl::Status HandleMessage();
   absl::Status HandleHeader(const v1::StreamHeader& header);
   absl::StatusOr<UploadInfo> OpenUpload(const v1::StreamHeader& header);
-  absl::Status HandleChunk(const v1::Chunk& chunk);
+  absl::Status HandleChunk(const v1::Chunk& chunk, SecretField& data);
   absl::Status SubmitUploaded();
   // What it means that no message can come any more.
   absl::Status HalfClosed();

@@ -1,4 +1,5 @@
-// Messages that hold witnesses: taken from gRPC as raw bytes, parsed, and wiped where they were received.
+// Messages that hold witnesses: taken from gRPC as raw bytes, and parsed but for the witness, which is copied
+// once, to where it is used, and wiped where it was received.
 //
 // gRPC hands out slices of the very buffers that it read from the connection. It keeps the last such buffer
 // alive as long as the connection is open, so wiping freed memory (process.h) does not reach it (measured:
@@ -13,24 +14,52 @@
 
 #include <grpcpp/support/byte_buffer.h>
 
-#include <string>
+#include <cstddef>
+#include <string_view>
+#include <vector>
 
+#include "absl/types/span.h"
 #include "google/protobuf/message.h"
 
 namespace proofmill::server {
 
-// Parses `bytes` into `message` and overwrites them. False, with `message` in any state, if they are no such
-// message. Throws std::bad_alloc, having overwritten them, when there is no memory for the message.
-bool ParseAndWipe(const grpc::ByteBuffer& bytes, google::protobuf::Message& message);
+// A field of a message that holds a secret, left in the memory that gRPC received it in. It is wiped when it
+// has been used, or with this object. Neither copied nor moved.
+class SecretField {
+ public:
+  SecretField() = default;
+  ~SecretField() { Wipe(); }
+  SecretField(const SecretField&) = delete;
+  SecretField& operator=(const SecretField&) = delete;
+
+  size_t size() const { return size_; }
+  // Its bytes, in order.
+  const std::vector<std::string_view>& pieces() const { return pieces_; }
+  // Overwrites and empties it.
+  void Wipe();
+
+ private:
+  friend class MessageSplitter;
+  grpc::ByteBuffer bytes_;  // what the pieces lie in
+  std::vector<std::string_view> pieces_;
+  size_t size_ = 0;
+};
+
+// From the number of a field of a message to that of a bytes field within.
+using FieldPath = std::vector<int>;
+
+// Parses `bytes` into `message`, all but one field: the last one that any of `paths` leads to. `message` has
+// it as empty; what it holds is left in `secret`, and what others of them held is overwritten. False, with
+// everything overwritten and `message` in any state, if they are no such message. Throws std::bad_alloc,
+// having overwritten them too.
+bool ParseApart(const grpc::ByteBuffer& bytes, absl::Span<const FieldPath> paths,
+                google::protobuf::Message& message, SecretField& secret);
 
 // Overwrites the bytes of a message that nobody will read.
 void WipeMessage(const grpc::ByteBuffer& bytes);
 
 // The bytes of a message that holds no secret.
 grpc::ByteBuffer Serialize(const google::protobuf::Message& message);
-
-// Overwrites the bytes of a field that held a secret and empties it.
-void WipeField(std::string& field);
 
 }  // namespace proofmill::server
 

@@ -3,6 +3,7 @@
 #include <new>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
@@ -37,8 +38,8 @@ absl::StatusOr<engine::CircuitPtr> CircuitOf(ServiceContext& services, const Sub
   return FindCircuit(services, submission.spec);
 }
 
-// The common part. `reservation` covers `bytes`.
-TicketOr Submit(ServiceContext& services, const engine::CircuitPtr& circuit, absl::Span<const uint8_t> bytes,
+// The common part. `reservation` covers `bytes`, which are whole again after an error.
+TicketOr Submit(ServiceContext& services, const engine::CircuitPtr& circuit, engine::ReceivedInput& bytes,
                 engine::Reservation reservation, Submission submission) {
   engine::ProveRequest request;
   PROOFMILL_ASSIGN_OR_RETURN(request.witness,
@@ -52,8 +53,26 @@ TicketOr Submit(ServiceContext& services, const engine::CircuitPtr& circuit, abs
   request.request_id = submission.spec.request_id;
   request.tenant = submission.spec.tenant;
   request.reservation = std::move(reservation);
-  return services.engine.Submit(std::move(request), std::move(submission.done),
-                                std::move(submission.progress));
+  TicketOr ticket =
+      services.engine.Submit(std::move(request), std::move(submission.done), std::move(submission.progress));
+  // The engine leaves the witness where it was if it does not take the request.
+  if (!ticket.ok() && bytes.values_taken()) {
+    bytes.GiveBack(
+        std::move(std::get<engine::Witness>(request.witness).values));  // NOLINT(bugprone-use-after-move)
+  }
+  return ticket;
+}
+
+// Copies an input to where it is read, and wipes it where it was.
+engine::ReceivedInput Receive(SecretField& field) {
+  engine::ReceivedInput bytes(field.size());
+  uint64_t offset = 0;
+  for (const std::string_view piece : field.pieces()) {
+    bytes.Write(offset, {reinterpret_cast<const uint8_t*>(piece.data()), piece.size()});
+    offset += piece.size();
+  }
+  field.Wipe();
+  return bytes;
 }
 
 }  // namespace
@@ -69,10 +88,10 @@ absl::StatusOr<engine::CircuitPtr> FindCircuit(ServiceContext& services, const S
 
 TicketOr SubmitInput(ServiceContext& services, const InputPlace& input, Submission submission) try {
   const uint64_t bytes_max = services.limits.message_bytes_max;
-  if (!input.in_upload && input.content.size() > bytes_max) {
+  if (!input.in_upload && input.bytes->size() > bytes_max) {
     return engine::WithReason(absl::ResourceExhaustedError(absl::StrCat(
                                   "expected a witness of at most ", bytes_max, " bytes in one message, got ",
-                                  input.content.size(), "; ProveStream and UploadService take larger ones")),
+                                  input.bytes->size(), "; ProveStream and UploadService take larger ones")),
                               ErrorReason::kMessageTooLarge);
   }
   PROOFMILL_ASSIGN_OR_RETURN(const engine::CircuitPtr circuit, CircuitOf(services, submission));
@@ -82,16 +101,15 @@ TicketOr SubmitInput(ServiceContext& services, const InputPlace& input, Submissi
         circuit->id, " is, got ", std::string(engine::ProofSystemName(input.system))));
   }
   submission.circuit = circuit;
-  if (input.in_upload) return SubmitUpload(services, input.content, std::move(submission));
+  if (input.in_upload) return SubmitUpload(services, input.upload, std::move(submission));
   // The size is not checked against the circuit here: the reader says more about what is wrong. A request
   // with an id may turn out to be a repeated one, which needs no place in the queue, so it gets none before
   // that is known.
   PROOFMILL_ASSIGN_OR_RETURN(
       engine::Reservation reservation,
-      Reserve(services, submission.spec, circuit, input.content.size(), submission.deadline,
+      Reserve(services, submission.spec, circuit, input.bytes->size(), submission.deadline,
               /*with_job_slot=*/submission.spec.request_id.empty()));
-  const absl::Span<const uint8_t> bytes(reinterpret_cast<const uint8_t*>(input.content.data()),
-                                        input.content.size());
+  engine::ReceivedInput bytes = Receive(*input.bytes);
   return Submit(services, circuit, bytes, std::move(reservation), std::move(submission));
 } catch (const std::bad_alloc&) {
   return NoMemoryForWitness();
@@ -102,8 +120,8 @@ TicketOr SubmitUpload(ServiceContext& services, std::string_view upload, Submiss
   PROOFMILL_ASSIGN_OR_RETURN(UploadStore::TakenUpload taken,
                              services.uploads.Take(submission.spec.tenant, upload, submission.spec.circuit));
   const Spec& spec = submission.spec;
-  const absl::Span<const uint8_t> bytes(taken.bytes.data(), taken.bytes.size());
-  TicketOr ticket = Submit(services, circuit, bytes, std::move(taken.reservation), std::move(submission));
+  TicketOr ticket =
+      Submit(services, circuit, taken.bytes, std::move(taken.reservation), std::move(submission));
   if (ticket.ok() || !engine::GetRetryDelay(ticket.status()).has_value()) return ticket;
   // The engine let go of the reservation with the witness. Without a new one the upload cannot stay.
   auto reservation =

@@ -3,6 +3,7 @@
 #include <new>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
@@ -87,30 +88,29 @@ absl::StatusOr<UploadInfo> UploadService::TakePiece(const CallRecord& record,
     WipeMessage(bytes);
     return record.access();
   }
+  static const std::vector<FieldPath> kPaths = {{v1::WriteUploadRequest::kDataFieldNumber}};
   v1::WriteUploadRequest request;
-  absl::StatusOr<UploadInfo> upload = ParseAndWipe(bytes, request)
-                                          ? Write(record.caller().tenant, request)
-                                          : InvalidRequest("not a WriteUploadRequest");
-  WipeField(*request.mutable_data());
-  return upload;
+  SecretField data;
+  if (!ParseApart(bytes, kPaths, request, data)) return InvalidRequest("not a WriteUploadRequest");
+  return Write(record.caller().tenant, request, data);
 } catch (const std::bad_alloc&) {
   return NoMemoryForWitness();
 }
 
 absl::StatusOr<UploadInfo> UploadService::Write(const std::string& tenant,
-                                                const v1::WriteUploadRequest& request) {
-  const std::string& data = request.data();
-  if (data.empty() || data.size() > services_.limits.chunk_bytes_max) {
+                                                const v1::WriteUploadRequest& request,
+                                                const SecretField& data) {
+  if (data.size() == 0 || data.size() > services_.limits.chunk_bytes_max) {
     return InvalidRequest(
         absl::StrCat("data: expected 1 to ", services_.limits.chunk_bytes_max, " bytes, got ", data.size()));
   }
-  if (request.has_crc32c() && request.crc32c() != Crc32c(data)) {
+  if (request.has_crc32c() && request.crc32c() != Crc32c(data.pieces())) {
     return engine::WithReason(
         absl::InvalidArgumentError(absl::StrCat("crc32c: expected the checksum of the ", data.size(),
                                                 " bytes of data, got another; send the piece again")),
         engine::ErrorReason::kUploadChecksum);
   }
-  return services_.uploads.Write(tenant, request.name(), request.offset_bytes(), data);
+  return services_.uploads.Write(tenant, request.name(), request.offset_bytes(), data.pieces());
 }
 
 grpc::ServerUnaryReactor* UploadService::GetUpload(grpc::CallbackServerContext* context,

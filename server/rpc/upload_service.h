@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "proofmill/v1/uploads.grpc.pb.h"
 #include "server/rpc/call_record.h"
+#include "server/rpc/secret_message.h"
 #include "server/rpc/service_context.h"
 
 namespace proofmill::server {
@@ -42,7 +43,8 @@ class UploadService final
   absl::StatusOr<UploadInfo> Create(const std::string& tenant, const v1::CreateUploadRequest& request);
   // Parses and wipes `bytes`, then Write().
   absl::StatusOr<UploadInfo> TakePiece(const CallRecord& record, const grpc::ByteBuffer& bytes);
-  absl::StatusOr<UploadInfo> Write(const std::string& tenant, const v1::WriteUploadRequest& request);
+  absl::StatusOr<UploadInfo> Write(const std::string& tenant, const v1::WriteUploadRequest& request,
+                                   const SecretField& data);
   void Fill(const UploadInfo& upload, v1::Upload& out) const;
 
   ServiceContext& services_;

@@ -109,12 +109,11 @@ class WhirApi final : public ProofApi {
     return ReadClaims(*circuit.whir, claims, /*values_required=*/false).status();
   }
 
-  absl::StatusOr<engine::ProofInput> ReadInput(const engine::Circuit& circuit,
-                                               absl::Span<const uint8_t> bytes,
+  absl::StatusOr<engine::ProofInput> ReadInput(const engine::Circuit& circuit, engine::ReceivedInput& bytes,
                                                const Claims& claims) const override {
     engine::WhirInput input;
     PROOFMILL_ASSIGN_OR_RETURN(input.claims, ReadClaims(*circuit.whir, claims, /*values_required=*/false));
-    const engine::MemorySource source("the request", bytes);
+    const engine::InputSource source("the request", bytes);
     PROOFMILL_ASSIGN_OR_RETURN(input.polynomial,
                                engine::ReadWhirPolynomial(source, circuit.whir->parameters.num_variables));
     return engine::ProofInput(std::move(input));

@@ -36,12 +36,12 @@ class UploadStoreTest : public ::testing::Test {
   }
   // The number of bytes after the piece, or the reason of the refusal.
   uint64_t Write(const std::string& name, uint64_t offset, const std::string& data) {
-    auto info = store_.Write("t", name, offset, data);
+    auto info = store_.Write("t", name, offset, {data});
     EXPECT_TRUE(info.ok()) << info.status();
     return info.ok() ? info->committed_bytes : UINT64_MAX;
   }
   ErrorReason WriteError(const std::string& name, uint64_t offset, const std::string& data) {
-    const auto info = store_.Write("t", name, offset, data);
+    const auto info = store_.Write("t", name, offset, {data});
     EXPECT_FALSE(info.ok());
     return engine::GetReason(info.status()).value_or(ErrorReason::kInternal);
   }
@@ -49,7 +49,9 @@ class UploadStoreTest : public ::testing::Test {
     auto taken = store_.Take("t", name, "c");
     EXPECT_TRUE(taken.ok()) << taken.status();
     if (!taken.ok()) return "";
-    return std::string(reinterpret_cast<const char*>(taken->bytes.data()), taken->bytes.size());
+    std::string bytes(taken->bytes.size(), '\0');
+    taken->bytes.Read(0, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()});
+    return bytes;
   }
 
   engine::FakeClock clock_;
@@ -201,7 +203,7 @@ TEST_F(UploadStoreTest, NamesCannotBeGuessed) {
 TEST_F(UploadStoreTest, AnotherTenantsUploadDoesNotExist) {
   const std::string name = Create(3);
   EXPECT_EQ(engine::GetReason(store_.Get("other", name).status()), ErrorReason::kUploadUnknown);
-  EXPECT_EQ(engine::GetReason(store_.Write("other", name, 0, "abc").status()), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(engine::GetReason(store_.Write("other", name, 0, {"abc"}).status()), ErrorReason::kUploadUnknown);
   EXPECT_EQ(engine::GetReason(store_.Delete("", name)), ErrorReason::kUploadUnknown);
   Write(name, 0, "abc");
   EXPECT_EQ(engine::GetReason(store_.Take("other", name, "c").status()), ErrorReason::kUploadUnknown);
@@ -294,7 +296,7 @@ TEST_F(UploadStoreTest, ManyThreadsFillOneUploadWithoutHarm) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (uint64_t offset = 0; offset < 100; offset += 10) {
-        while (!store_.Write("t", name, offset, whole.substr(offset, 10)).ok()) std::this_thread::yield();
+        while (!store_.Write("t", name, offset, {whole.substr(offset, 10)}).ok()) std::this_thread::yield();
       }
     });
   }
