@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, beforeEach, afterEach, describe, test } from "node:test";
+import { connect } from "@proofmill/client";
 import { chromium, type Browser, type Page } from "playwright-core";
 import * as snarkjs from "snarkjs";
 import { startGateway } from "../examples/gateway.mjs";
@@ -23,6 +24,7 @@ const FLAGS = [
 ];
 const built = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
+const JOBS_AHEAD = 8;
 // Nobody listens there.
 const NOWHERE = "http://127.0.0.1:1";
 
@@ -65,6 +67,16 @@ async function chooseWitness(circuit: string, witness: string): Promise<void> {
   await page.setInputFiles("#witness", witness);
 }
 
+// Puts jobs ahead of the page's next one, so that it has not ended before the page watches it.
+async function keepDeviceBusy({ circuit, witness }: Case): Promise<void> {
+  const client = connect({ target: service.target });
+  await page.route("**/proofmill.v1.JobService/CreateJob", async (route) => {
+    await Promise.all(Array.from({ length: JOBS_AHEAD }, () => client.jobs.create({ circuit, wtns: witness })));
+    client.close();
+    await route.continue();
+  });
+}
+
 async function proveAndJudge(known: Case): Promise<{ steps: string[]; publicSignals: string[] }> {
   await page.click("#prove");
   await page.locator("#result, #error:not(:empty)").filter({ visible: true }).first().waitFor();
@@ -86,6 +98,7 @@ describe("in Chromium", () => {
   test("the page proves a witness, shows each step, and snarkjs accepts the proof", async () => {
     const known = service.semaphore ?? service.bundled;
     await chooseWitness(known.circuit, known.witness);
+    await keepDeviceBusy(known);
     const { steps } = await proveAndJudge(known);
 
     const size = readFileSync(known.witness).length;
