@@ -146,9 +146,12 @@ class Stream {
 
 class Event {
  public:
-  static absl::StatusOr<Event> Make(CudaCalls& calls) {
+  // With cudaEventBlockingSync who waits for it sleeps, else it looks all the time, which is quicker by about
+  // 0.05 ms.
+  static absl::StatusOr<Event> Make(CudaCalls& calls, unsigned flags = cudaEventDefault) {
     Event event;
-    PROOFMILL_RETURN_IF_ERROR(calls.Call("cudaEventCreate", [&] { return cudaEventCreate(&event.event_); }));
+    PROOFMILL_RETURN_IF_ERROR(
+        calls.Call("cudaEventCreate", [&] { return cudaEventCreateWithFlags(&event.event_, flags); }));
     return event;
   }
   Event() = default;

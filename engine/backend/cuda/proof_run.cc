@@ -239,10 +239,12 @@ absl::Status ProofRun::RunBatch(absl::Span<ProofLine::Member* const> members) {
   for (size_t i = 0; i < members.size(); ++i) PROOFMILL_RETURN_IF_ERROR(Upload(proof(i).witness));
   PROOFMILL_RETURN_IF_ERROR(EndUpload());
   PROOFMILL_RETURN_IF_ERROR(Launch());
+  for (const Event& sum_ready : resources_.sum_ready)
+    PROOFMILL_RETURN_IF_ERROR(Follow(resources_.main.get(), sum_ready));
+  PROOFMILL_RETURN_IF_ERROR(Record(resources_.batch_done, resources_.main.get()));
   PROOFMILL_RETURN_IF_ERROR(Wait(resources_.uploaded));
   WipeStaging();
-  for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(WaitForSum(id));
-  PROOFMILL_RETURN_IF_ERROR(WaitForSum(BaseSetId::kH));
+  PROOFMILL_RETURN_IF_ERROR(Wait(resources_.batch_done));
   streams_idle_ = true;
   PROOFMILL_ASSIGN_OR_RETURN(const StageTimes times, ReadStageTimes());
   for (size_t i = 0; i < members.size(); ++i) {

@@ -29,6 +29,8 @@ absl::StatusOr<WorkerResources> WorkerResources::Make(CudaCalls& calls) {
     PROOFMILL_ASSIGN_OR_RETURN(resources.digits_ready[set], Event::Make(calls));
     PROOFMILL_ASSIGN_OR_RETURN(resources.sum_ready[set], Event::Make(calls));
   }
+  PROOFMILL_ASSIGN_OR_RETURN(resources.batch_done,
+                             Event::Make(calls, cudaEventBlockingSync | cudaEventDisableTiming));
   PROOFMILL_ASSIGN_OR_RETURN(resources.results, PinnedBuffer<HostResults>::Make(calls, 1));
   return resources;
 }

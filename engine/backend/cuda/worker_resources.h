@@ -35,6 +35,7 @@ struct WorkerResources {
   };
   std::array<Span, kStageCount> stages;
   std::array<Event, kBaseSetCount> digits_ready, sum_ready;
+  Event batch_done;                     // to be slept for: others have work for the cores meanwhile
   PinnedBuffer<kernels::U256> staging;  // the largest witness, or those of the largest batch
   PinnedBuffer<HostResults> results;
 
