@@ -1,6 +1,6 @@
 #include "clients/cpp/send_blocks.h"
 
-#include <openssl/crypto.h>
+#include <string.h>  // explicit_bzero
 
 #include <algorithm>
 #include <cstdint>
@@ -75,7 +75,7 @@ SendBlocks::SendBlocks() : pool_(std::make_shared<Pool>()) {}
 
 void SendBlocks::Release(void* block) {
   std::unique_ptr<Block> owned(static_cast<Block*>(block));
-  OPENSSL_cleanse(owned->bytes, owned->used);
+  explicit_bzero(owned->bytes, owned->used);  // a quarter of the time of OPENSSL_cleanse()
   const std::shared_ptr<Pool> pool = std::move(owned->pool);
   pool->Put(std::move(owned));
 }

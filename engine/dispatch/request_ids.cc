@@ -2,15 +2,19 @@
 
 #include <openssl/evp.h>
 
+#include <array>
+#include <atomic>
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/secure_memory.h"
+#include "kernels/cpu/parallel.h"
 
 namespace proofmill::engine {
 namespace {
@@ -21,10 +25,54 @@ size_t BytesOf(const absl::StatusOr<ProveResult>& result) {
          result->circuit.size() + result->version.size();
 }
 
+// Longer contents are taken in blocks of so many bytes, by as many threads as there are.
+constexpr size_t kBlockBytes = size_t{256} << 10;
+
 // Null for want of memory.
 EVP_MAC* Poly1305() {
   static EVP_MAC* const mac = EVP_MAC_fetch(nullptr, "POLY1305", nullptr);  // for the whole process
   return mac;
+}
+
+// A computation. False from any of its methods: there is no memory, and nothing comes of it.
+class Mac {
+ public:
+  // The end of the computation wipes what the context holds of the content.
+  explicit Mac(const std::array<uint8_t, 32>& key)
+      : context_(EVP_MAC_CTX_new(Poly1305()), &EVP_MAC_CTX_free) {
+    good_ = context_ != nullptr && EVP_MAC_init(context_.get(), key.data(), key.size(), nullptr) == 1;
+  }
+  bool Add(const void* data, size_t size) {
+    good_ = good_ && EVP_MAC_update(context_.get(), static_cast<const uint8_t*>(data), size) == 1;
+    return good_;
+  }
+  bool End(RequestDigest& digest) {
+    size_t size = 0;
+    good_ = good_ && EVP_MAC_final(context_.get(), digest.data(), &size, digest.size()) == 1 &&
+            size == digest.size();
+    return good_;
+  }
+
+ private:
+  std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context_;
+  bool good_ = false;
+};
+
+// The digests of the blocks of a content, in order; empty for want of memory.
+std::vector<RequestDigest> DigestBlocks(const std::array<uint8_t, 32>& key,
+                                        absl::Span<const uint8_t> content) {
+  std::vector<RequestDigest> digests((content.size() + kBlockBytes - 1) / kBlockBytes);
+  std::atomic<bool> good{true};  // read when all have ended
+  kernels::ParallelFor(0, digests.size(), 1, [&](size_t begin, size_t end) {
+    for (size_t i = begin; i < end; ++i) {
+      const absl::Span<const uint8_t> block = content.subspan(i * kBlockBytes, kBlockBytes);
+      Mac mac(key);
+      if (!mac.Add(block.data(), block.size()) || !mac.End(digests[i])) good = false;
+    }
+    WipeThreadTraces();
+  });
+  if (!good) digests.clear();
+  return digests;
 }
 
 bool IsFinal(const absl::StatusOr<ProveResult>& result) {
@@ -40,25 +88,23 @@ RequestIds::RequestIds(Options options, Clock& clock) : options_(options), clock
 
 RequestDigest RequestIds::Digest(std::string_view circuit, std::string_view version,
                                  const ProofInput& witness) const {
-  EVP_MAC* const mac = Poly1305();
-  if (mac == nullptr) throw std::bad_alloc();
-  // The end of the computation wipes what the context holds of the witness.
-  const std::unique_ptr<EVP_MAC_CTX, decltype(&EVP_MAC_CTX_free)> context(EVP_MAC_CTX_new(mac),
-                                                                          &EVP_MAC_CTX_free);
+  if (Poly1305() == nullptr) throw std::bad_alloc();
   RequestDigest digest{};
-  const auto add = [&](const void* data, size_t size) {
-    return EVP_MAC_update(context.get(), static_cast<const uint8_t*>(data), size) == 1;
-  };
-  size_t size = 0;
+  Mac mac(digest_key_);
   // Names hold no zero byte, so that it separates the parts.
   const char zero = 0;
-  bool ok = context != nullptr &&
-            EVP_MAC_init(context.get(), digest_key_.data(), digest_key_.size(), nullptr) == 1 &&
-            add(circuit.data(), circuit.size()) && add(&zero, 1) && add(version.data(), version.size()) &&
-            add(&zero, 1);
-  for (const absl::Span<const uint8_t> piece : InputContent(witness))
-    ok = ok && add(piece.data(), piece.size());
-  ok = ok && EVP_MAC_final(context.get(), digest.data(), &size, digest.size()) == 1 && size == digest.size();
+  bool ok = mac.Add(circuit.data(), circuit.size()) && mac.Add(&zero, 1) &&
+            mac.Add(version.data(), version.size()) && mac.Add(&zero, 1);
+  for (const absl::Span<const uint8_t> piece : InputContent(witness)) {
+    if (piece.size() <= kBlockBytes) {
+      ok = ok && mac.Add(piece.data(), piece.size());
+      continue;
+    }
+    // The pieces of all inputs of a circuit have the same sizes, so this is the form of all of them.
+    const std::vector<RequestDigest> digests = DigestBlocks(digest_key_, piece);
+    ok = ok && !digests.empty() && mac.Add(digests.data(), digests.size() * sizeof(RequestDigest));
+  }
+  ok = ok && mac.End(digest);
   // Cannot fail but for want of memory. Two contents must never share a digest, so there is no going on.
   if (!ok) throw std::bad_alloc();
   return digest;

@@ -1,8 +1,10 @@
 #include "engine/dispatch/request_ids.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "engine/base/error_reason.h"
 #include "gtest/gtest.h"
@@ -168,6 +170,36 @@ TEST_F(RequestIdsTest, TheDigestIsKeyedSoThatItDoesNotConfirmGuesses) {
   const ProofInput witness = FakeWitness(5);
 
   EXPECT_NE(ids_.Digest("a", "", witness), other.Digest("a", "", witness));
+}
+
+// A witness of so many values, each another one.
+ProofInput Values(size_t count) {
+  Witness witness{SecretBuffer<kernels::U256>(count)};
+  for (size_t i = 0; i < count; ++i) witness.values[i] = kernels::U256{{i * 3 + 1, i, 0, 7}};
+  return witness;
+}
+
+TEST_F(RequestIdsTest, ADigestIsThatOfEveryByteInItsPlace) {
+  constexpr size_t kBlockValues = (256 << 10) / 32;  // above that it is made in blocks
+  for (const size_t count : {size_t{1}, kBlockValues, kBlockValues + 1, 3 * kBlockValues, 100'001ul}) {
+    ProofInput input = Values(count);
+    auto& values = std::get<Witness>(input).values;
+    const RequestDigest digest = ids_.Digest("circuit", "version", input);
+    EXPECT_EQ(ids_.Digest("circuit", "version", Values(count)), digest) << count;
+    EXPECT_NE(ids_.Digest("circuit", "", input), digest) << count;
+    EXPECT_NE(ids_.Digest("another", "version", input), digest) << count;
+    for (size_t i = 0; i < count; i += count / 50 + 1) {
+      values[i].limb[3] ^= uint64_t{1} << 63;
+      EXPECT_NE(ids_.Digest("circuit", "version", input), digest) << count << " at " << i;
+      values[i].limb[3] ^= uint64_t{1} << 63;
+    }
+    values[count - 1].limb[0] ^= 1;
+    EXPECT_NE(ids_.Digest("circuit", "version", input), digest) << count;
+    values[count - 1].limb[0] ^= 1;
+    if (count < 2 * kBlockValues) continue;
+    std::swap_ranges(values.begin(), values.begin() + kBlockValues, values.begin() + kBlockValues);
+    EXPECT_NE(ids_.Digest("circuit", "version", input), digest) << count;
+  }
 }
 
 }  // namespace
