@@ -32,6 +32,11 @@ TEST(Crc32cTest, EveryLengthAgreesWithTheDefinition) {
     EXPECT_EQ(Crc32c(data), Naive(data)) << i;
     data.push_back(static_cast<char>(i * 37 + 11));
   }
+  for (const size_t size : {12287u, 12288u, 12289u, 24576u, 24583u, 100'000u, 1u << 20}) {
+    data.resize(size);
+    for (size_t i = 0; i < size; ++i) data[i] = static_cast<char>(i * 7 + i / 300);
+    EXPECT_EQ(Crc32c(data), Naive(data)) << size;
+  }
 }
 
 // FIPS 180-2, appendix B.1.
