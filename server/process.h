@@ -18,7 +18,8 @@ namespace proofmill::server {
 // protobuf and TLS that nobody wipes (measured: 219,197 copies of a canary word in a dump after one request);
 // our own are wiped in any case. Costs a memset for each freed block. Call it first in main: blocks freed
 // before are not covered. glibc leaves small blocks out, which cli/wiping_free.cc sees to. No effect under a
-// sanitizer, which replaces malloc.
+// sanitizer, which replaces malloc. Also lets malloc keep some memory for the next messages, since what it
+// gives back has to be cleared again.
 void HardenProcess();
 
 // Forbids core dumps and debuggers of other users for this process, or allows them.
