@@ -20,6 +20,10 @@ namespace {
 constexpr uint64_t kMessageSlackBytes = 1 << 20;
 // The headers of one call. gRPC 1.51 has known trouble with odd headers beyond 8 KiB, so not more.
 constexpr int kMetadataBytesMax = 8 << 10;
+// What clients may send in one HTTP/2 frame; gRPC itself raises it from 16 KiB when it has seen enough data.
+// Fewer frames take less time on both sides (measured: a tenth to a fifth for a witness of 1 MiB); nothing
+// is kept for a frame before its bytes come.
+constexpr int kFrameBytesMax = 1 << 20;
 // Only reflection runs on threads of gRPC's own, one an open stream; more streams than these are refused.
 constexpr int kReflectionThreadsMax = 16;
 // Clients behind load balancers may ping this often without being sent away.
@@ -47,6 +51,7 @@ void SetLimits(const Config& config, grpc::ServerBuilder& builder) {
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytesMax);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_FRAME_SIZE, kFrameBytesMax);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                              static_cast<int>(config.streams_per_connection_max));
   // Without this a second server on the same port would start, and take half of the calls.
