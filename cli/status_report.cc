@@ -1,5 +1,6 @@
 #include "cli/status_report.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -16,6 +17,10 @@ double Seconds(const google::protobuf::Duration& duration) {
 
 absl::Time TimeOf(const google::protobuf::Timestamp& time) {
   return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
+}
+
+std::string TimeText(const google::protobuf::Timestamp& time) {
+  return absl::FormatTime(absl::RFC3339_full, TimeOf(time), absl::UTCTimeZone());
 }
 
 // Text of a service as one line for a terminal.
@@ -73,8 +78,17 @@ std::string MemoryText(const v1::Device& device, const std::string& kind) {
   return known ? FormatBytes(bytes) : "-";
 }
 
+// Ages go by the clock of the service.
+std::string LastProofText(const v1::GetStatusResponse& status, const v1::Device& device) {
+  if (!device.has_last_proof_time()) return "-";
+  const absl::Time now = TimeOf(status.start_time()) + absl::Seconds(Seconds(status.uptime()));
+  const double age = absl::ToDoubleSeconds(now - TimeOf(device.last_proof_time()));
+  return absl::StrCat(FormatSeconds(std::max(age, 0.0)), " ago");
+}
+
 std::string DevicesText(const v1::GetStatusResponse& status) {
-  Table table({"device", "state", "running", "keys", "scratch", "free", "limit", "evictions", "uuid"});
+  Table table(
+      {"device", "state", "running", "last proof", "keys", "scratch", "free", "limit", "evictions", "uuid"});
   std::string notes;
   for (const v1::Device& device : status.devices()) {
     const std::string name = OneLine(device.name());
@@ -83,8 +97,9 @@ std::string DevicesText(const v1::GetStatusResponse& status) {
                   : device.standby() ? "standby"
                                      : "up",
                   absl::StrCat(device.jobs_running(), "/", device.jobs_running_max()),
-                  MemoryText(device, "keys"), MemoryText(device, "scratch"), MemoryText(device, "free"),
-                  MemoryText(device, "limit"), absl::StrCat(device.key_evictions()),
+                  LastProofText(status, device), MemoryText(device, "keys"), MemoryText(device, "scratch"),
+                  MemoryText(device, "free"), MemoryText(device, "limit"),
+                  absl::StrCat(device.key_evictions()),
                   device.gpu_uuid().empty() ? "-" : OneLine(device.gpu_uuid())});
     if (!device.up()) absl::StrAppend(&notes, name, ": down: ", OneLine(device.why_down()), "\n");
   }
@@ -109,6 +124,7 @@ nlohmann::ordered_json DevicesJson(const v1::GetStatusResponse& status) {
     entry["jobs_running_max"] = device.jobs_running_max();
     entry["memory_bytes"] = std::move(memory);
     entry["key_evictions"] = device.key_evictions();
+    if (device.has_last_proof_time()) entry["last_proof_time"] = TimeText(device.last_proof_time());
     list.push_back(std::move(entry));
   }
   return list;
@@ -149,26 +165,25 @@ std::string StatusToText(const v1::GetStatusResponse& status) {
 
 nlohmann::ordered_json StatusToJson(const v1::GetStatusResponse& status) {
   const v1::ProcessHealth& health = status.health();
-  return {
-      {"version", status.build().version()},
-      {"revision", status.build().revision()},
-      {"cuda", status.build().cuda()},
-      {"start_time", absl::FormatTime(absl::RFC3339_full, TimeOf(status.start_time()), absl::UTCTimeZone())},
-      {"uptime_seconds", Seconds(status.uptime())},
-      {"ready", health.ready()},
-      {"started", health.started()},
-      {"live", health.live()},
-      {"draining", health.draining()},
-      {"why_not_ready", health.why_not_ready()},
-      {"listeners",
-       {{"data", status.listeners().data()},
-        {"admin", status.listeners().admin()},
-        {"metrics", status.listeners().metrics()},
-        {"data_tls", status.listeners().data_tls()}}},
-      {"log_level", LogLevelName(status.log_level())},
-      {"queue", QueueJson(status.queue())},
-      {"devices", DevicesJson(status)},
-      {"circuits", CircuitsToJson(CircuitsOf(status))}};
+  return {{"version", status.build().version()},
+          {"revision", status.build().revision()},
+          {"cuda", status.build().cuda()},
+          {"start_time", TimeText(status.start_time())},
+          {"uptime_seconds", Seconds(status.uptime())},
+          {"ready", health.ready()},
+          {"started", health.started()},
+          {"live", health.live()},
+          {"draining", health.draining()},
+          {"why_not_ready", health.why_not_ready()},
+          {"listeners",
+           {{"data", status.listeners().data()},
+            {"admin", status.listeners().admin()},
+            {"metrics", status.listeners().metrics()},
+            {"data_tls", status.listeners().data_tls()}}},
+          {"log_level", LogLevelName(status.log_level())},
+          {"queue", QueueJson(status.queue())},
+          {"devices", DevicesJson(status)},
+          {"circuits", CircuitsToJson(CircuitsOf(status))}};
 }
 
 const char* LogLevelName(v1::LogLevel level) {

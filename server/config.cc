@@ -53,6 +53,9 @@ std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a t
       {"cpu_takeover", "",
        "Let the CPU prove when no GPU is left, instead of ending the process; its keys take host memory.",
        &Config::cpu_takeover},
+      {"canary_interval", "TIME",
+       "A device that has made no proof for this long proves a circuit's canary while it is idle; 0: never.",
+       &Config::canary_interval},
       {"allow_insecure_keys", "",
        "Serve keys made by `proofmill setup` and `synth`: for tests and trials only.",
        &Config::allow_insecure_keys},
@@ -259,6 +262,11 @@ void CheckAccessFiles(const Config& config, Mistakes& mistakes) {
   check("tenant_file", config.tenant_file, TenantPolicies::Parse);
 }
 
+void CheckTime(absl::string_view name, absl::Duration value, absl::string_view expected, Mistakes& mistakes) {
+  if (value >= absl::Milliseconds(1) && value <= absl::Hours(24)) return;
+  mistakes.Add(absl::StrCat(name, ": expected ", expected, ", got ", absl::FormatDuration(value)));
+}
+
 void CheckBoundsTogether(const Config& config, Mistakes& mistakes) {
   if (config.chunk_bytes_max.bytes > config.message_bytes_max.bytes - kMessageOverheadBytes / 2) {
     mistakes.Add(absl::StrCat("chunk_bytes_max: expected at most message_bytes_max less 32KiB, got ",
@@ -270,16 +278,15 @@ void CheckBoundsTogether(const Config& config, Mistakes& mistakes) {
                               BytesText(config.grpc_memory_bytes_max.bytes)));
   }
   mistakes.Add(engine::CheckDeviceMemoryLimit(config.device_memory_limit.bytes));
+  if (config.canary_interval != absl::ZeroDuration()) {
+    CheckTime("canary_interval", config.canary_interval, "0, or 1ms to 24h", mistakes);
+  }
   const std::pair<absl::string_view, absl::Duration> positive[] = {
       {"upload_idle_timeout", config.upload_idle_timeout}, {"deadline_max", config.deadline_max},
       {"job_result_ttl", config.job_result_ttl},           {"send_timeout", config.send_timeout},
       {"keepalive_time", config.keepalive_time},           {"keepalive_timeout", config.keepalive_timeout},
       {"connection_age_max", config.connection_age_max}};
-  for (const auto& [name, value] : positive) {
-    if (value < absl::Milliseconds(1) || value > absl::Hours(24)) {
-      mistakes.Add(absl::StrCat(name, ": expected 1ms to 24h, got ", absl::FormatDuration(value)));
-    }
-  }
+  for (const auto& [name, value] : positive) CheckTime(name, value, "1ms to 24h", mistakes);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ struct Config {
   std::string cpu_arithmetic = "auto";
   ByteCount device_memory_limit{0};
   bool cpu_takeover = false;
+  absl::Duration canary_interval = absl::Minutes(1);
   bool allow_insecure_keys = false;
   bool allow_unsafe_setup = false;
   std::string state_dir;

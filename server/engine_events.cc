@@ -81,7 +81,12 @@ void EngineEvents::OnKeyChange(const engine::DeviceInfo& device, const engine::K
 
 void EngineEvents::OnCanary(const engine::DeviceInfo& device, std::string_view circuit, bool proved) {
   metrics_.OnCanary(device, circuit, proved);
-  if (!proved) log_.Error("canary_failed", {{"device", device.device}, {"circuit", circuit}});
+  const Fields fields{{"device", device.device}, {"circuit", circuit}};
+  if (proved) {
+    log_.Debug("canary_proved", fields);
+  } else {
+    log_.Error("canary_failed", fields);
+  }
 }
 
 void EngineEvents::OnCircuit(const engine::Circuit& circuit) {

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "engine/backend/backend.h"
 #include "engine/base/mutex.h"
 #include "engine/base/status_macros.h"
@@ -42,6 +44,7 @@ const Buckets kQueueWaitBuckets = {0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1,
 const Buckets kStageBuckets = {0.00005, 0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                0.05,    0.1,    0.25,   0.5,   1,      2.5,   10,   60};
 
+double UnixSeconds() { return static_cast<double>(absl::ToUnixMillis(absl::Now())) / 1e3; }
 double Seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
@@ -193,6 +196,11 @@ struct Metrics::Parts {
                "Jobs that were refused or given up before their proof was made.", {"reason"});
   SeriesFamily<Gauge> device_up = Gauges("proofmill_device_up", "1 if the device proves, 0 if it is down.",
                                          {"device", "gpu_uuid", "backend"});
+  SeriesFamily<Gauge> last_proof = Gauges(
+      "proofmill_device_last_proof_timestamp_seconds",
+      "When the device last made a proof that verifies, of a job or of a canary, in Unix seconds; 0 if it "
+      "has made none.",
+      {"device"});
   SeriesFamily<Counter> device_errors =
       Counters("proofmill_device_errors_total", "What devices did wrong.", {"device", "class"});
   SeriesFamily<Gauge> device_memory =
@@ -354,9 +362,10 @@ void Metrics::OnStage(const engine::JobInfo& job, const engine::DeviceInfo&, std
   parts_->stage_duration.At({engine::ProofSystemName(job.system), stage}).Observe(Seconds(duration));
 }
 
-void Metrics::OnJobFinished(const engine::JobInfo&, const engine::DeviceInfo& device, const absl::Status&,
-                            std::chrono::nanoseconds) {
+void Metrics::OnJobFinished(const engine::JobInfo&, const engine::DeviceInfo& device,
+                            const absl::Status& status, std::chrono::nanoseconds) {
   parts_->proofs_in_flight.At({device.device}).Decrement();
+  if (status.ok()) parts_->last_proof.At({device.device}).Set(UnixSeconds());
 }
 
 void Metrics::OnBlame(const engine::JobInfo&, const engine::DeviceInfo&, engine::BlameVerdict verdict) {
@@ -366,6 +375,7 @@ void Metrics::OnBlame(const engine::JobInfo&, const engine::DeviceInfo&, engine:
 void Metrics::OnDeviceUp(const engine::DeviceInfo& device, bool up, std::string_view) {
   parts_->device_up.At({device.device, device.gpu_uuid, device.backend}).Set(up ? 1 : 0);
   parts_->proofs_in_flight.At({device.device});
+  parts_->last_proof.At({device.device});
   for (const auto error_class : {engine::DeviceErrorClass::kOutOfMemory, engine::DeviceErrorClass::kLaunch,
                                  engine::DeviceErrorClass::kSticky, engine::DeviceErrorClass::kTimeout,
                                  engine::DeviceErrorClass::kSelfCheck}) {
@@ -411,6 +421,7 @@ void Metrics::OnCanary(const engine::DeviceInfo& device, std::string_view circui
   Counter& good = parts_->canary_proofs.At({device.device, circuit, "proved"});
   Counter& bad = parts_->canary_proofs.At({device.device, circuit, "failed"});
   (proved ? good : bad).Increment();
+  if (proved) parts_->last_proof.At({device.device}).Set(UnixSeconds());
 }
 
 void Metrics::OnCircuit(const engine::Circuit& circuit) {

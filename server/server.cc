@@ -84,6 +84,7 @@ engine::EngineOptions ToEngineOptions(const Config& config) {
   options.witness_bytes_max = config.queue_witness_bytes_max.bytes;
   options.default_deadline = ToMilliseconds(config.deadline_max);
   options.maximum_deadline = ToMilliseconds(config.deadline_max);
+  options.canary_interval = ToMilliseconds(config.canary_interval);
   options.request_id_ttl = ToMilliseconds(config.job_result_ttl);
   return options;
 }

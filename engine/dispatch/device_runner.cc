@@ -62,6 +62,14 @@ RunOutcome DeviceRunner::Run(const Circuit& circuit, const ProofInput& witness, 
   return runner(circuit.system).Run(circuit, witness, context);
 }
 
+bool DeviceRunner::HasCanary(const Circuit& circuit) const {
+  return runner(circuit.system).HasCanary(circuit);
+}
+
+RunOutcome DeviceRunner::ProveCanary(const Circuit& circuit, const RunContext& context) {
+  return runner(circuit.system).ProveCanary(circuit, context);
+}
+
 std::vector<DeviceMemory> DeviceRunner::Memory() const {
   if (const std::optional<DeviceUsage> usage = backend_->usage()) {
     return {{DeviceMemoryKind::kKeys, usage->key_bytes},

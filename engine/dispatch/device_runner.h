@@ -39,6 +39,8 @@ class DeviceRunner final : public JobRunner {
   absl::Status Install(const Circuit& circuit) override;
   void Remove(const Circuit& circuit) override;
   RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) override;
+  bool HasCanary(const Circuit& circuit) const override;
+  RunOutcome ProveCanary(const Circuit& circuit, const RunContext& context) override;
   size_t jobs_in_flight() const override { return backend_->proofs_in_flight(); }
   size_t JobsInFlight(const Circuit& circuit) const override {
     return runner(circuit.system).JobsInFlight(circuit);

@@ -43,6 +43,7 @@ absl::Status CheckOptions(const EngineOptions& options, size_t runners) {
   }
   if (options.priority_aging.count() < 0) return invalid("priority_aging must not be negative");
   if (options.request_id_ttl.count() <= 0) return invalid("request_id_ttl must be positive");
+  if (options.canary_interval.count() < 0) return invalid("canary_interval must not be negative");
   if (options.device_faults_max < 1) return invalid("device_faults_max must be at least 1");
   if (options.standby_runners >= runners) return invalid("not every device can stand by");
   if (options.circuits.loads_max == 0) return invalid("loads_max must be at least 1, got 0");
@@ -137,12 +138,19 @@ Engine::Parts::Parts(EngineOptions options_in, std::vector<std::unique_ptr<JobRu
                                    const CircuitRegistry::Counts& counts) { health.SetCircuits(counts); }},
                observer),
       jitter(std::random_device{}()) {
+  std::optional<Clock::duration> canary_interval;
+  if (options.canary_interval.count() != 0) canary_interval = options.canary_interval;
+  const auto canary_circuits = [this] {
+    return health.status().draining ? std::vector<CircuitPtr>() : registry.List();
+  };
   for (size_t i = 0; i < runners.size(); ++i) {
     workers.push_back(std::make_unique<Worker>(Worker::Options{.index = i * workers_per_device,
                                                                .faults_max = options.device_faults_max,
                                                                .thread_name = absl::StrCat("pm-worker-", i),
                                                                .threads = workers_per_device,
-                                                               .stage_max = StageMax(options)},
+                                                               .stage_max = StageMax(options),
+                                                               .canary_interval = canary_interval,
+                                                               .canary_circuits = canary_circuits},
                                                std::move(runners[i]),
                                                Worker::Context{*dispatcher, health, observer, clock}));
   }
@@ -237,6 +245,7 @@ absl::Status Engine::Parts::Install(const Circuit& circuit) {
     ReportDevice(runner, observer);
     if (status.ok()) {
       ++installed;
+      if (runner.HasCanary(circuit)) workers[i]->NoteProof();
       continue;
     }
     for (size_t j = 0; j < i; ++j) workers[j]->runner().Remove(circuit);
@@ -393,7 +402,8 @@ std::vector<DeviceStatus> Engine::devices() const {
                        .running_max = worker.runner().jobs_in_flight(),
                        .standby = i >= standby_from,
                        .memory = worker.runner().Memory(),
-                       .counts = worker.runner().Counts()});
+                       .counts = worker.runner().Counts(),
+                       .last_proof = worker.last_proof()});
   }
   return devices;
 }
@@ -403,6 +413,7 @@ const EngineOptions& Engine::options() const { return parts_->options; }
 void Engine::BeginDrain() {
   parts_->health.SetDraining();
   parts_->admission.Close();
+  parts_->dispatcher->queue().EndSpareTime();
 }
 
 bool Engine::WaitUntilIdle(Clock::time_point deadline) {

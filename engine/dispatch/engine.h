@@ -27,6 +27,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
 #include "engine/base/clock.h"
 #include "engine/dispatch/admission.h"
 #include "engine/dispatch/circuit_registry.h"
@@ -60,6 +61,8 @@ struct EngineOptions {
   // How long a finished request is remembered by its id, and how many.
   std::chrono::milliseconds request_id_ttl{600'000};
   size_t request_ids_max = 10'000;
+  // A device that has made no good proof for so long proves a canary while nobody wants it; 0: never.
+  std::chrono::milliseconds canary_interval{60'000};
   // Faults in a row after which a device is not trusted any more.
   int device_faults_max = 3;
   // Asked for each request, from any thread; null: the default for everybody.
@@ -99,6 +102,7 @@ struct DeviceStatus {
   bool standby = false;
   std::vector<DeviceMemory> memory;
   DeviceCounts counts;
+  std::optional<absl::Time> last_proof;  // that verified, of a job or of a canary
 };
 
 class Dispatcher;

@@ -53,7 +53,7 @@ absl::Status CanaryDoesNotVerify(const Circuit& circuit, const R1cs* constraints
 absl::Status Groth16Runner::Install(const Circuit& circuit) {
   PROOFMILL_ASSIGN_OR_RETURN(std::shared_ptr<ResidentKey> key, backend_.LoadKey(circuit.key));
   circuit.key->MakeTables();
-  if (circuit.canary != nullptr) PROOFMILL_RETURN_IF_ERROR(ProveCanary(circuit, *key));
+  if (circuit.canary != nullptr) PROOFMILL_RETURN_IF_ERROR(ProveFirstCanary(circuit, *key));
   MutexLock lock(mu_);
   resident_.insert_or_assign(circuit.key.get(), std::move(key));
   return absl::OkStatus();
@@ -103,7 +103,7 @@ void Groth16Runner::NoteCanary(const Circuit& circuit, bool proved) {
   canaries_.push_back({circuit.id, proved});
 }
 
-absl::Status Groth16Runner::ProveCanary(const Circuit& circuit, ResidentKey& key) {
+absl::Status Groth16Runner::ProveFirstCanary(const Circuit& circuit, ResidentKey& key) {
   const absl::Status status = Prove(backend_, key, CanaryOf(circuit)).status();
   NoteCanary(circuit, status.ok());
   if (status.ok()) return status;
@@ -113,6 +113,28 @@ absl::Status Groth16Runner::ProveCanary(const Circuit& circuit, ResidentKey& key
   absl::Status named(status.code(), absl::StrCat("canary witness: ", status.message()));
   const auto reason = GetReason(status);
   return reason.has_value() ? WithReason(std::move(named), *reason) : named;
+}
+
+bool Groth16Runner::HasCanary(const Circuit& circuit) const {
+  if (circuit.canary == nullptr) return false;
+  const std::shared_ptr<ResidentKey> key = Find(circuit);
+  return key != nullptr && key->device_bytes() != 0;
+}
+
+RunOutcome Groth16Runner::ProveCanary(const Circuit& circuit, const RunContext& context) {
+  const std::shared_ptr<ResidentKey> key = Find(circuit);
+  if (key == nullptr) return NotInstalled(circuit, backend_);
+  ProveOptions options;
+  options.cancel = &context.cancel;
+  options.stages = &context.stages;
+  options.witness_is_canonical = true;  // it has been proved before
+  absl::Status status = Prove(backend_, *key, CanaryOf(circuit), options).status();
+  if (absl::IsCancelled(status)) return FailedRun(std::move(status), backend_);
+  NoteCanary(circuit, status.ok());
+  if (GetReason(status) != ErrorReason::kSelfCheckFailed) return FailedRun(std::move(status), backend_);
+  return DeviceBlamed(WithReason(absl::InternalError("the proof of the canary witness does not verify"),
+                                 ErrorReason::kSelfCheckFailed),
+                      backend_);
 }
 
 RunOutcome Groth16Runner::Run(const Circuit& circuit, const ProofInput& input, const RunContext& context) {

@@ -42,12 +42,14 @@ class Groth16Runner final : public ProofRunner {
   void Remove(const Circuit& circuit) override;
   RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) override;
   size_t JobsInFlight(const Circuit& circuit) const override;
+  bool HasCanary(const Circuit& circuit) const override;
+  RunOutcome ProveCanary(const Circuit& circuit, const RunContext& context) override;
   uint64_t resident_bytes() const override;
   std::vector<CanaryResult> TakeCanaryResults() override;
 
  private:
   std::shared_ptr<ResidentKey> Find(const Circuit& circuit) const;
-  absl::Status ProveCanary(const Circuit& circuit, ResidentKey& key);
+  absl::Status ProveFirstCanary(const Circuit& circuit, ResidentKey& key);
   void NoteCanary(const Circuit& circuit, bool proved);
   RunOutcome ApplyCanaryRule(const Circuit& circuit, ResidentKey& key,
                              absl::Span<const kernels::U256> witness, const RunContext& context);
@@ -59,7 +61,7 @@ class Groth16Runner final : public ProofRunner {
 
   mutable Mutex mu_;
   absl::flat_hash_map<const ProvingKey*, std::shared_ptr<ResidentKey>> resident_ ABSL_GUARDED_BY(mu_);
-  // At most one for each Install() and Run() since TakeCanaryResults().
+  // At most one for each Install(), Run() and ProveCanary() since TakeCanaryResults().
   std::vector<CanaryResult> canaries_ ABSL_GUARDED_BY(mu_);
 
   Mutex constraints_mu_;  // held while they are read

@@ -24,7 +24,8 @@ JobQueue::JobQueue(Options options, Clock& clock)
     : options_(options),
       clock_(clock),
       workers_(options.workers),
-      free_slots_(options.workers / options.workers_per_device, options.workers_per_device) {}
+      free_slots_(options.workers / options.workers_per_device, options.workers_per_device),
+      devices_(options.workers / options.workers_per_device) {}
 
 absl::Status JobQueue::Push(JobPtr job) {
   const auto levels_below = static_cast<int>(Priority::kHigh) - static_cast<int>(job->priority());
@@ -36,31 +37,94 @@ absl::Status JobQueue::Push(JobPtr job) {
     return WithReason(absl::UnavailableError("no device can prove now"), ErrorReason::kNoDevice);
   }
   const FairOrder::Place place(job->enqueue_time() + levels_below * options_.aging, next_sequence_++);
+  const size_t slots = job->slots();
   jobs_.Insert(place, std::move(job));
   pushes_.fetch_add(1, std::memory_order_relaxed);  // what was pushed is read under the lock
+  if (jobs_.size() > TakersLocked(slots)) CancelSpareTurnsLocked();
   if (options_.standby_workers != 0 || jobs_.size() > looking_out_) WakeOneLocked();
   return absl::OkStatus();
 }
 
 JobPtr JobQueue::Pop(size_t worker) {
   MutexLock lock(mu_);
+  return PopLocked(worker, nullptr).job;
+}
+
+JobQueue::Turn JobQueue::PopOrSpare(size_t worker, CancellationToken& cancel) {
+  MutexLock lock(mu_);
+  return PopLocked(worker, &cancel);
+}
+
+JobQueue::Turn JobQueue::PopLocked(size_t worker, CancellationToken* cancel) {
   while (true) {
     if (!workers_[worker].up) {
       ready_.NotifyOne();  // should this one have been looking out, somebody else must take what came
-      return nullptr;
+      return {};
     }
-    if (JobPtr job = TryPopLocked(worker)) return job;
+    if (JobPtr job = TryPopLocked(worker)) return {.job = std::move(job)};
     // A job that runs elsewhere may still be put back for this worker.
-    if (closed_ && !AnyRunningLocked()) return nullptr;
+    if (closed_ && !AnyRunningLocked()) return {};
     if (announced_ > 0) {
       --announced_;
       LookOutLocked();
       continue;
     }
+    const auto spare_due = cancel != nullptr ? SpareDueLocked(worker) : std::nullopt;
+    if (spare_due.has_value() && *spare_due <= clock_.Now()) {
+      devices_[DeviceOf(worker)].spare = cancel;
+      return {.job = nullptr, .spare = true};
+    }
     ++idle_workers_;
-    ready_.Wait(mu_);
+    ++devices_[DeviceOf(worker)].asleep;
+    if (spare_due.has_value()) {
+      clock_.WaitUntil(ready_, mu_, *spare_due);
+    } else {
+      ready_.Wait(mu_);
+    }
+    --devices_[DeviceOf(worker)].asleep;
     --idle_workers_;
   }
+}
+
+std::optional<Clock::time_point> JobQueue::SpareDueLocked(size_t worker) const {
+  const size_t device = DeviceOf(worker);
+  if (spare_time_ended_ || closed_ || devices_[device].spare != nullptr) return std::nullopt;
+  if (IsStandby(worker) && AnyRegularWorkerLocked()) return std::nullopt;
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    // When that job ends its worker comes for a turn itself.
+    if (DeviceOf(i) == device && workers_[i].job != nullptr) return std::nullopt;
+  }
+  if (devices_[device].spare_due == Clock::time_point::max()) return std::nullopt;
+  return devices_[device].spare_due;
+}
+
+size_t JobQueue::TakersLocked(size_t slots) const {
+  if (options_.standby_workers != 0) return 0;  // who stands by is asleep too, but takes none
+  size_t takers = looking_out_;
+  for (size_t i = 0; i < devices_.size(); ++i) takers += std::min(devices_[i].asleep, free_slots_[i] / slots);
+  return takers;
+}
+
+void JobQueue::CancelSpareTurnsLocked() {
+  for (const DeviceState& device : devices_) {
+    if (device.spare != nullptr) device.spare->Cancel();
+  }
+}
+
+void JobQueue::EndSpareTurn(size_t worker) {
+  MutexLock lock(mu_);
+  devices_[DeviceOf(worker)].spare = nullptr;
+}
+
+void JobQueue::SetSpareDue(size_t worker, Clock::time_point due) {
+  MutexLock lock(mu_);
+  devices_[DeviceOf(worker)].spare_due = due;
+}
+
+void JobQueue::EndSpareTime() {
+  MutexLock lock(mu_);
+  spare_time_ended_ = true;
+  CancelSpareTurnsLocked();
 }
 
 void JobQueue::Announce() {
@@ -96,6 +160,7 @@ JobPtr JobQueue::TryPopLocked(size_t worker) {
   free_slots -= job->slots();
   state.job = job;
   state.started = clock_.Now();
+  if (CancellationToken* const spare = devices_[DeviceOf(worker)].spare) spare->Cancel();
   // Workers may be asleep although jobs wait, since there were too few slots for the next one.
   if (jobs_.size() > looking_out_ && free_slots > 0) WakeOneLocked();
   return job;
@@ -130,6 +195,7 @@ bool JobQueue::Requeue(size_t worker, const JobPtr& job) {
   jobs_.PutBack(workers_[worker].place, job);
   free_slots_[DeviceOf(worker)] += job->slots();
   workers_[worker].job = nullptr;
+  CancelSpareTurnsLocked();
   ready_.NotifyAll();
   return true;
 }
@@ -162,6 +228,7 @@ std::vector<JobPtr> JobQueue::RemoveWorker(size_t worker) {
 void JobQueue::Close() {
   MutexLock lock(mu_);
   closed_ = true;
+  CancelSpareTurnsLocked();
   ready_.NotifyAll();
 }
 

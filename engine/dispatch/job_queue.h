@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "engine/base/cancellation.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
 #include "engine/dispatch/fair_order.h"
@@ -71,6 +72,23 @@ class JobQueue {
   JobPtr TryPop(size_t worker);
   // The job that `worker` popped last has ended.
   void Done(size_t worker);
+
+  // --- Spare time: what a device does for itself while nobody wants it.
+  // What a worker is to do next: run a job, use a spare turn, or (neither) end.
+  struct Turn {
+    JobPtr job;
+    bool spare = false;
+  };
+  // As Pop(), but gives a spare turn when its time has come, there is no job that `worker` may run, and no
+  // other worker of the device has a job or a spare turn. A device that stands by has none. `cancel` is
+  // raised as soon as a job comes that would have to wait for the turn or shares the device with it, and when
+  // there are to be no spare turns any more; it must live until EndSpareTurn().
+  Turn PopOrSpare(size_t worker, CancellationToken& cancel);
+  void EndSpareTurn(size_t worker);
+  // The next spare turn of the device of `worker` is not before `due`. To begin with there is none.
+  void SetSpareDue(size_t worker, Clock::time_point due);
+  // No spare turn from now on. Idempotent.
+  void EndSpareTime();
 
   // Puts the running job of `worker` back, for another device. False, and the job stays with the worker, when
   // no other device is left or nobody waits for the job; Done() is then still to be called.
@@ -120,6 +138,19 @@ class JobQueue {
     FairOrder::Place place;
   };
 
+  struct DeviceState {
+    Clock::time_point spare_due = Clock::time_point::max();
+    CancellationToken* spare = nullptr;  // of the spare turn that is under way
+    size_t asleep = 0;                   // workers, in Pop()
+  };
+
+  // `cancel`: null for no spare turn.
+  Turn PopLocked(size_t worker, CancellationToken* cancel) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // From when on `worker` may have a spare turn if nothing changes.
+  std::optional<Clock::time_point> SpareDueLocked(size_t worker) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Jobs of so many slots that those who do nothing now would take, each on its device.
+  size_t TakersLocked(size_t slots) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void CancelSpareTurnsLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Until something is pushed, or for kLookout.
   void LookOutLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   size_t DeviceOf(size_t worker) const { return worker / options_.workers_per_device; }
@@ -144,12 +175,14 @@ class JobQueue {
   FairOrder jobs_ ABSL_GUARDED_BY(mu_);
   std::vector<WorkerState> workers_ ABSL_GUARDED_BY(mu_);
   std::vector<size_t> free_slots_ ABSL_GUARDED_BY(mu_);  // of each device
+  std::vector<DeviceState> devices_ ABSL_GUARDED_BY(mu_);
   uint64_t next_sequence_ ABSL_GUARDED_BY(mu_) = 0;
   size_t idle_workers_ ABSL_GUARDED_BY(mu_) = 0;  // asleep in Pop()
   size_t announced_ ABSL_GUARDED_BY(mu_) = 0;     // announcements that no worker has taken up
   size_t looking_out_ ABSL_GUARDED_BY(mu_) = 0;   // workers that will look into the queue soon
   std::atomic<uint64_t> pushes_{0};               // changed under mu_, looked at without it
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
+  bool spare_time_ended_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 }  // namespace proofmill::engine

@@ -91,6 +91,13 @@ class JobRunner {
   // Runs one job of an installed circuit. May throw what libraries throw (std::bad_alloc).
   virtual RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) = 0;
 
+  // Whether the circuit is installed, has a canary, and that can be proved without another circuit's key
+  // giving way on the device.
+  virtual bool HasCanary(const Circuit& circuit) const = 0;
+  // Proves the canary of an installed circuit that has one, as Run() would; the output stays empty. A proof
+  // that does not verify is the device's fault, since the canary was proved when the circuit was installed.
+  virtual RunOutcome ProveCanary(const Circuit& circuit, const RunContext& context) = 0;
+
   // What is in use now.
   virtual std::vector<DeviceMemory> Memory() const = 0;
   // What the device did so far; zeros where nobody counts.

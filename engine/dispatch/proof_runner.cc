@@ -19,6 +19,15 @@ RunOutcome FailedRun(absl::Status status, const Groth16Backend& backend) {
   return outcome;
 }
 
+RunOutcome DeviceBlamed(absl::Status status, const Groth16Backend& backend) {
+  RunOutcome outcome;
+  outcome.verdict = BlameVerdict::kDevice;
+  outcome.fault =
+      DeviceFault{.error_class = DeviceErrorClass::kSelfCheck, .status = status, .lost = backend.lost()};
+  outcome.status = std::move(status);
+  return outcome;
+}
+
 RunOutcome NotInstalled(const Circuit& circuit, const Groth16Backend& backend) {
   RunOutcome outcome;
   outcome.status = WithReason(

@@ -24,6 +24,8 @@ class ProofRunner {
   virtual absl::Status Install(const Circuit& circuit) = 0;
   virtual void Remove(const Circuit& circuit) = 0;
   virtual RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) = 0;
+  virtual bool HasCanary(const Circuit& circuit) const = 0;
+  virtual RunOutcome ProveCanary(const Circuit& circuit, const RunContext& context) = 0;
 
   // As that of JobRunner.
   virtual size_t JobsInFlight(const Circuit& circuit) const = 0;
@@ -36,6 +38,8 @@ class ProofRunner {
 
 // The outcome of a job that ended with `status`; a fault if that is the device's.
 RunOutcome FailedRun(absl::Status status, const Groth16Backend& backend);
+// The outcome of a job or a canary whose proof did not verify though what was to be proved is good.
+RunOutcome DeviceBlamed(absl::Status status, const Groth16Backend& backend);
 // The outcome of a job whose circuit is not installed on `backend`.
 RunOutcome NotInstalled(const Circuit& circuit, const Groth16Backend& backend);
 

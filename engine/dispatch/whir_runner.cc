@@ -81,10 +81,11 @@ KnownCase MakeKnownCase(const WhirConfig& config) {
   return out;
 }
 
-absl::Status ProveKnown(WhirDevice& device, const WhirConfig& config) try {
+absl::Status ProveKnown(WhirDevice& device, const WhirConfig& config,
+                        const WhirProveOptions& options = {}) try {
   const KnownCase known = MakeKnownCase(config);
   const absl::Status status =
-      ProveChecked(device, config, {known.polynomial.data(), known.polynomial.size()}, known.claims, {})
+      ProveChecked(device, config, {known.polynomial.data(), known.polynomial.size()}, known.claims, options)
           .status();
   if (GetReason(status) != ErrorReason::kSelfCheckFailed) return status;
   return WithReason(absl::InternalError(absl::StrCat("of a polynomial that is known ", status.message(),
@@ -129,6 +130,28 @@ absl::Status WhirRunner::Install(const Circuit& circuit) {
   if (!known.ok()) return known;
   resident_.insert_or_assign(circuit.whir.get(), std::move(device));
   return absl::OkStatus();
+}
+
+bool WhirRunner::HasCanary(const Circuit& circuit) const {
+  const std::shared_ptr<WhirDevice> device = Find(circuit);
+  return device != nullptr && device->device_bytes() != 0;
+}
+
+RunOutcome WhirRunner::ProveCanary(const Circuit& circuit, const RunContext& context) {
+  const std::shared_ptr<WhirDevice> device = Find(circuit);
+  if (device == nullptr) return NotInstalled(circuit, backend_);
+  WhirProveOptions options;
+  options.stage_times = false;
+  options.cancellation = &context.cancel;
+  options.stages = &context.stages;
+  absl::Status status = ProveKnown(*device, *circuit.whir, options);
+  if (absl::IsCancelled(status)) return FailedRun(std::move(status), backend_);
+  {
+    MutexLock lock(mu_);
+    canaries_.push_back({circuit.id, status.ok()});
+  }
+  if (GetReason(status) != ErrorReason::kSelfCheckFailed) return FailedRun(std::move(status), backend_);
+  return DeviceBlamed(std::move(status), backend_);
 }
 
 std::vector<CanaryResult> WhirRunner::TakeCanaryResults() {
@@ -190,25 +213,23 @@ RunOutcome WhirRunner::Run(const Circuit& circuit, const ProofInput& input, cons
 }
 
 RunOutcome WhirRunner::Blame(const WhirConfig& config, const WhirInput& given) const {
-  RunOutcome outcome;
   const Polynomial polynomial(given.polynomial.data(), given.polynomial.size());
   for (size_t i = 0; i < given.claims.size(); ++i) {
     const WhirClaim& claim = given.claims[i];
     if (claim.value.empty() || claim.value == EvaluateWhir(polynomial, claim.point, config.degree()))
       continue;
+    RunOutcome outcome;
     outcome.verdict = BlameVerdict::kWitness;
     outcome.status = WithReason(absl::InvalidArgumentError(absl::StrCat(
                                     "claim ", i, ": expected the value of the polynomial, got another")),
                                 ErrorReason::kWitnessUnsatisfied);
     return outcome;
   }
-  outcome.verdict = BlameVerdict::kDevice;
-  outcome.status = WithReason(
-      absl::InternalError("the proof does not verify although its claims hold: the device is to blame"),
-      ErrorReason::kSelfCheckFailed);
-  outcome.fault = DeviceFault{
-      .error_class = DeviceErrorClass::kSelfCheck, .status = outcome.status, .lost = backend_.lost()};
-  return outcome;
+  return DeviceBlamed(
+      WithReason(
+          absl::InternalError("the proof does not verify although its claims hold: the device is to blame"),
+          ErrorReason::kSelfCheckFailed),
+      backend_);
 }
 
 }  // namespace proofmill::engine

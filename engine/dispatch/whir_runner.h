@@ -31,11 +31,14 @@ class WhirRunner final : public ProofRunner {
   // `backend` outlives the runner.
   explicit WhirRunner(Groth16Backend& backend) : backend_(backend) {}
 
-  // Proves a known polynomial once, so that the first request finds everything warm.
+  // Proves a known polynomial once, so that the first request finds everything warm. It is the canary of its
+  // circuit.
   absl::Status Install(const Circuit& circuit) override;
   void Remove(const Circuit& circuit) override;
   RunOutcome Run(const Circuit& circuit, const ProofInput& input, const RunContext& context) override;
   size_t JobsInFlight(const Circuit& circuit) const override;
+  bool HasCanary(const Circuit& circuit) const override;
+  RunOutcome ProveCanary(const Circuit& circuit, const RunContext& context) override;
   uint64_t resident_bytes() const override;
   std::vector<CanaryResult> TakeCanaryResults() override;
 
@@ -48,7 +51,7 @@ class WhirRunner final : public ProofRunner {
 
   mutable Mutex mu_;
   absl::flat_hash_map<const WhirConfig*, std::shared_ptr<WhirDevice>> resident_ ABSL_GUARDED_BY(mu_);
-  // One for each Install() since TakeCanaryResults(): the known polynomial is the canary of its circuit.
+  // One for each Install(), and at most one for each ProveCanary(), since TakeCanaryResults().
   std::vector<CanaryResult> canaries_ ABSL_GUARDED_BY(mu_);
 };
 

@@ -51,6 +51,16 @@ class StageRecorder final : public StageSink {
   std::vector<StageTime> times_;
 };
 
+// Tells of each stage that it has ended, and nobody how long it took: times are those of clients' proofs.
+class CanaryStages final : public StageSink {
+ public:
+  explicit CanaryStages(std::function<void()> on_stage) : on_stage_(std::move(on_stage)) {}
+  void OnStage(std::string_view, std::chrono::nanoseconds) override { on_stage_(); }
+
+ private:
+  const std::function<void()> on_stage_;
+};
+
 absl::Status OutOfMemory() {
   return WithReason(absl::ResourceExhaustedError("memory ran out while the proof was made"),
                     ErrorReason::kOutOfMemory);
@@ -63,17 +73,20 @@ Worker::Worker(Options options, std::unique_ptr<JobRunner> runner, Context conte
       runner_(std::move(runner)),
       context_(context),
       device_(runner_->info()),
-      stage_starts_(options_.threads) {}
+      stage_starts_(options_.threads) {
+  if (options_.canary_interval.has_value()) canaries_.emplace(*options_.canary_interval);
+}
 
 Worker::~Worker() = default;
 
 void Worker::Start() {
   context_.observer.OnDeviceUp(device_, true, "");
   context_.health.SetDevice(std::string(device_.device), true, "");
+  if (canaries_.has_value()) SetCanaryDue(canaries_->PauseAfter(Clock::duration{0}));
   for (size_t i = 0; i < options_.threads; ++i) {
     threads_.emplace_back([this, index = options_.index + i] {
       SetThreadName(options_.thread_name);
-      while (const JobPtr job = context_.dispatcher.queue().Pop(index)) RunJob(index, job);
+      Work(index);
     });
   }
   if (!options_.stage_max.has_value()) return;
@@ -81,6 +94,21 @@ void Worker::Start() {
     SetThreadName("pm-watch");
     Watch();
   });
+}
+
+void Worker::Work(size_t index) {
+  JobQueue& queue = context_.dispatcher.queue();
+  while (true) {
+    CancellationToken cancel_spare;
+    const JobQueue::Turn turn = queue.PopOrSpare(index, cancel_spare);
+    if (turn.job != nullptr) {
+      RunJob(index, turn.job);
+    } else if (turn.spare) {
+      ProveCanary(index, cancel_spare);
+    } else {
+      return;
+    }
+  }
 }
 
 void Worker::Join() {
@@ -162,16 +190,16 @@ void Worker::RunJob(size_t index, const JobPtr& job) {
   SetStageStart(index, start);
   StageRecorder stages(*job, device_, dispatcher, context_.observer,
                        [this, index] { SetStageStart(index, context_.clock.Now()); });
-  RunOutcome outcome = RunGuarded(*job, stages);
+  RunOutcome outcome = Guarded([&] {
+    return runner_->Run(job->circuit(), job->witness(), {job->cancellation(), stages});
+  });
   SetStageStart(index, std::nullopt);
 
   const Clock::duration run_time = context_.clock.Now() - start;
-  Observe(*job, outcome, run_time);
+  context_.observer.OnJobFinished(job->info(), device_, outcome.status, run_time);
+  ObserveFault(job->info(), outcome);
   if (outcome.status.ok()) {
-    {
-      MutexLock lock(mu_);
-      faults_in_a_row_ = 0;
-    }
+    NoteProof();
     Learn(*job, run_time);
   }
   const std::optional<DeviceFault> fault = outcome.fault;
@@ -185,6 +213,66 @@ void Worker::RunJob(size_t index, const JobPtr& job) {
   Report();
   if (!elsewhere) dispatcher.queue().Done(index);
   if (fault.has_value()) TakeBlame(*fault);
+}
+
+void Worker::NoteProof() {
+  {
+    MutexLock lock(mu_);
+    faults_in_a_row_ = 0;
+    last_proof_ = absl::Now();
+  }
+  if (options_.canary_interval.has_value()) SetCanaryDue(*options_.canary_interval);
+}
+
+std::optional<absl::Time> Worker::last_proof() const {
+  MutexLock lock(mu_);
+  return last_proof_;
+}
+
+void Worker::SetCanaryDue(Clock::duration pause) {
+  context_.dispatcher.queue().SetSpareDue(options_.index, context_.clock.Now() + pause);
+}
+
+void Worker::ProveCanary(size_t index, const CancellationToken& cancel) {
+  const Clock::time_point start = context_.clock.Now();
+  std::optional<DeviceFault> fault;
+  bool cancelled = false;
+  // Let go of here: with the last snapshot of a circuit that was unloaded its key goes off the devices.
+  if (const CircuitPtr circuit = NextCanary()) {
+    const RunOutcome outcome = ProveCanaryOf(*circuit, index, cancel);
+    fault = outcome.fault;
+    cancelled = absl::IsCancelled(outcome.status);
+  }
+  if (fault.has_value()) canaries_->RepeatLast();
+  // A canary that was cancelled stays due. One that blames the device is tried again at once, for either it
+  // goes well or the device goes out of service.
+  if (!cancelled && !fault.has_value()) {
+    SetCanaryDue(canaries_->PauseAfter(context_.clock.Now() - start));
+  }
+  context_.dispatcher.queue().EndSpareTurn(index);
+  if (fault.has_value()) TakeBlame(*fault);
+}
+
+RunOutcome Worker::ProveCanaryOf(const Circuit& circuit, size_t index, const CancellationToken& cancel) {
+  const JobInfo info{.circuit = circuit.id,
+                     .system = circuit.system,
+                     .tenant = "",
+                     .request_id = "",
+                     .priority = Priority::kLow};
+  SetStageStart(index, context_.clock.Now());
+  CanaryStages stages([this, index] { SetStageStart(index, context_.clock.Now()); });
+  RunOutcome outcome = Guarded([&] { return runner_->ProveCanary(circuit, {cancel, stages}); });
+  SetStageStart(index, std::nullopt);
+  ObserveFault(info, outcome);
+  if (outcome.status.ok()) NoteProof();
+  Report();
+  return outcome;
+}
+
+CircuitPtr Worker::NextCanary() try {
+  return canaries_->Next(options_.canary_circuits(), *runner_);
+} catch (const std::bad_alloc&) {
+  return nullptr;  // another time
 }
 
 void Worker::Learn(const Job& job, Clock::duration run_time) {
@@ -204,10 +292,10 @@ bool Worker::RunElsewhere(size_t index, const JobPtr& job) {
   return false;
 }
 
-RunOutcome Worker::RunGuarded(const Job& job, StageSink& stages) {
+RunOutcome Worker::Guarded(absl::FunctionRef<RunOutcome()> run) {
   RunOutcome failed;
   try {
-    return runner_->Run(job.circuit(), job.witness(), {job.cancellation(), stages});
+    return run();
   } catch (const std::bad_alloc&) {
     failed.status = OutOfMemory();
   } catch (const std::exception& e) {
@@ -217,10 +305,9 @@ RunOutcome Worker::RunGuarded(const Job& job, StageSink& stages) {
   return failed;
 }
 
-void Worker::Observe(const Job& job, const RunOutcome& outcome, Clock::duration run_time) {
+void Worker::ObserveFault(const JobInfo& job, const RunOutcome& outcome) {
   Observer& observer = context_.observer;
-  observer.OnJobFinished(job.info(), device_, outcome.status, run_time);
-  if (outcome.verdict.has_value()) observer.OnBlame(job.info(), device_, *outcome.verdict);
+  if (outcome.verdict.has_value()) observer.OnBlame(job, device_, *outcome.verdict);
   if (outcome.fault.has_value()) {
     observer.OnDeviceError(device_, outcome.fault->error_class, outcome.fault->status);
   } else if (GetReason(outcome.status) == ErrorReason::kOutOfMemory) {

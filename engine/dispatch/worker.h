@@ -9,23 +9,32 @@
 // So is one that hangs: a thread of the worker's own looks whether the stages of its jobs end. Nobody is
 // answered for that, since Options::stage_max is longer than anybody waits; the thread that hangs stays.
 //
-// Thread safety: Start() and Join() by the owner; runner() and out_of_service() from any thread (job_runner.h
-// says which calls).
+// A device that nobody wants a proof of for a while proves a canary, so that one that went bad is found
+// before a client finds it. A job that comes meanwhile has the canary cancelled, which ends with its stage. A
+// canary that blames the device is proved again at once, until it is good or the device out of service.
+//
+// Thread safety: Start() and Join() by the owner; the rest from any thread (job_runner.h says which calls of
+// the runner).
 
 #ifndef PROOFMILL_ENGINE_DISPATCH_WORKER_H_
 #define PROOFMILL_ENGINE_DISPATCH_WORKER_H_
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "engine/base/cancellation.h"
 #include "engine/base/clock.h"
 #include "engine/base/mutex.h"
+#include "engine/dispatch/canary_rounds.h"
 #include "engine/dispatch/dispatcher.h"
 #include "engine/dispatch/health.h"
 #include "engine/dispatch/job.h"
@@ -43,6 +52,10 @@ class Worker {
     size_t threads = 1;  // they have the indices index .. index + threads - 1
     // A device hangs when no stage of one of its jobs ends for so long. REQUIRES: longer than any deadline.
     std::optional<Clock::duration> stage_max = std::nullopt;
+    // A device that has made no good proof for so long proves a canary as soon as it is idle; unset: never.
+    std::optional<Clock::duration> canary_interval = std::nullopt;
+    // The circuits that have canaries, in the order of their ids; called by the worker's threads.
+    std::function<std::vector<CircuitPtr>()> canary_circuits = nullptr;
   };
   // What it works with; all of it must outlive the worker.
   struct Context {
@@ -71,11 +84,24 @@ class Worker {
   // Why the device takes no jobs any more; nothing while it does. From any thread.
   std::optional<std::string> out_of_service() const;
 
+  // The device has made a proof that verifies, in a job or otherwise.
+  void NoteProof();
+  // When that was last, if ever.
+  std::optional<absl::Time> last_proof() const;
+
  private:
+  // What a thread does.
+  void Work(size_t index);
   // `index` is that of the thread in the queue.
   void RunJob(size_t index, const JobPtr& job);
-  RunOutcome RunGuarded(const Job& job, StageSink& stages);
-  void Observe(const Job& job, const RunOutcome& outcome, Clock::duration run_time);
+  // Proves the next canary, if there is one. REQUIRES: the thread `index` has the spare turn.
+  void ProveCanary(size_t index, const CancellationToken& cancel);
+  RunOutcome ProveCanaryOf(const Circuit& circuit, size_t index, const CancellationToken& cancel);
+  CircuitPtr NextCanary();
+  void SetCanaryDue(Clock::duration pause);
+  static RunOutcome Guarded(absl::FunctionRef<RunOutcome()> run);
+  // Tells who is to blame for a proof that was not made.
+  void ObserveFault(const JobInfo& job, const RunOutcome& outcome);
   void Report();
   void Learn(const Job& job, Clock::duration run_time);
   // Puts a job that failed here back for another device, once.
@@ -101,10 +127,12 @@ class Worker {
   mutable Mutex mu_;
   int faults_in_a_row_ ABSL_GUARDED_BY(mu_) = 0;
   std::optional<std::string> out_of_service_ ABSL_GUARDED_BY(mu_);
+  std::optional<absl::Time> last_proof_ ABSL_GUARDED_BY(mu_);
   // Since when each thread is in one stage of a job.
   std::vector<std::optional<Clock::time_point>> stage_starts_ ABSL_GUARDED_BY(mu_);
   bool joined_ ABSL_GUARDED_BY(mu_) = false;
   CondVar joined_changed_;
+  std::optional<CanaryRounds> canaries_;  // of the thread that has the spare turn
   std::vector<std::thread> threads_;
   std::thread watch_;
 };

@@ -96,6 +96,8 @@ void StatusService::FillDevices(v1::GetStatusResponse& out) const {
     device.set_jobs_running(static_cast<uint32_t>(status.running));
     device.set_jobs_running_max(static_cast<uint32_t>(status.running_max));
     device.set_key_evictions(status.counts.key_evictions);
+    if (status.last_proof.has_value())
+      *device.mutable_last_proof_time() = server::ToProto(*status.last_proof);
     for (const engine::DeviceMemory& memory : status.memory) {
       v1::DeviceMemory& part = *device.add_memory();
       part.set_kind(std::string(engine::DeviceMemoryKindName(memory.kind)));

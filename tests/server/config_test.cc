@@ -163,6 +163,11 @@ TEST(ConfigTest, SettingsThatContradictEachOtherAreRefused) {
   EXPECT_THAT(Verdict([](Config& c) { c.grpc_memory_bytes_max.bytes = 1 << 20; }),
               HasSubstr("grpc_memory_bytes_max"));
   EXPECT_THAT(Verdict([](Config& c) { c.deadline_max = absl::ZeroDuration(); }), HasSubstr("deadline_max"));
+  EXPECT_EQ(Verdict([](Config& c) { c.canary_interval = absl::ZeroDuration(); }), "");
+  EXPECT_THAT(Verdict([](Config& c) { c.canary_interval = absl::Hours(25); }),
+              HasSubstr("canary_interval: expected 0, or 1ms to 24h, got 25h"));
+  EXPECT_THAT(Verdict([](Config& c) { c.canary_interval = absl::Microseconds(10); }),
+              HasSubstr("canary_interval: expected 0, or 1ms"));
   EXPECT_THAT(Verdict([](Config& c) { c.device_memory_limit.bytes = 4; }),
               HasSubstr("device_memory_limit: expected 0 or at least 67108864 bytes, got 4"));
   EXPECT_THAT(Verdict([](Config& c) { c.listen = "nowhere"; }),

@@ -72,6 +72,13 @@ class GatedRunner final : public engine::JobRunner {
     outcome.status = gate_.Pass(context.cancel);
     return outcome.status.ok() ? device_->Run(circuit, witness, context) : outcome;
   }
+  bool HasCanary(const engine::Circuit& circuit) const override { return device_->HasCanary(circuit); }
+  engine::RunOutcome ProveCanary(const engine::Circuit& circuit, const engine::RunContext& context) override {
+    engine::RunOutcome outcome;
+    outcome.status = gate_.Pass(context.cancel);
+    return outcome.status.ok() ? device_->ProveCanary(circuit, context) : outcome;
+  }
+  std::vector<engine::CanaryResult> TakeCanaryResults() override { return device_->TakeCanaryResults(); }
   std::vector<engine::DeviceMemory> Memory() const override { return device_->Memory(); }
 
  private:

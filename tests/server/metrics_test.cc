@@ -94,6 +94,7 @@ TEST(MetricsTest, EveryMetricOfTheListIsThereWithItsType) {
       {"proofmill_circuit_load_duration_seconds", "gauge"},
       {"proofmill_self_check_failures_total", "counter"},
       {"proofmill_canary_proofs_total", "counter"},
+      {"proofmill_device_last_proof_timestamp_seconds", "gauge"},
       {"proofmill_device_transfer_bytes_total", "counter"},
       {"proofmill_device_allocations_total", "counter"},
       {"proofmill_device_key_evictions_total", "counter"},

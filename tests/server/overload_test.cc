@@ -308,6 +308,10 @@ class LostRunner final : public engine::JobRunner {
         .error_class = engine::DeviceErrorClass::kSticky, .status = outcome.status, .lost = true};
     return outcome;
   }
+  bool HasCanary(const engine::Circuit&) const override { return false; }
+  engine::RunOutcome ProveCanary(const engine::Circuit& circuit, const engine::RunContext& context) override {
+    return device_->ProveCanary(circuit, context);
+  }
   std::vector<engine::DeviceMemory> Memory() const override { return {}; }
 
  private:

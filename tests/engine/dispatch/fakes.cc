@@ -96,6 +96,25 @@ RunOutcome FakeRunner::Run(const Circuit& circuit, const ProofInput& input, cons
   return behaviour_ ? behaviour_(circuit, witness, context) : EchoRun(witness);
 }
 
+bool FakeRunner::HasCanary(const Circuit&) const {
+  MutexLock lock(mu_);
+  return canary_ != nullptr;
+}
+
+RunOutcome FakeRunner::ProveCanary(const Circuit& circuit, const RunContext& context) {
+  Canary canary;
+  {
+    MutexLock lock(mu_);
+    canary = canary_;
+  }
+  return canary(circuit, context);
+}
+
+void FakeRunner::SetCanary(Canary canary) {
+  MutexLock lock(mu_);
+  canary_ = std::move(canary);
+}
+
 void FakeRunner::FailInstallsWith(absl::Status status) {
   MutexLock lock(mu_);
   install_status_ = std::move(status);

@@ -90,9 +90,14 @@ class FakeRunner final : public JobRunner {
   absl::Status Install(const Circuit&) override;
   void Remove(const Circuit&) override;
   RunOutcome Run(const Circuit& circuit, const ProofInput& witness, const RunContext& context) override;
+  // Every circuit has a canary once SetCanary() said what becomes of it.
+  bool HasCanary(const Circuit&) const override;
+  RunOutcome ProveCanary(const Circuit& circuit, const RunContext& context) override;
   std::vector<DeviceMemory> Memory() const override { return {{DeviceMemoryKind::kKeys, 1}}; }
 
   void FailInstallsWith(absl::Status status);
+  using Canary = std::function<RunOutcome(const Circuit&, const RunContext&)>;
+  void SetCanary(Canary canary);
   int installed() const;
 
  private:
@@ -102,6 +107,7 @@ class FakeRunner final : public JobRunner {
   std::atomic<size_t> of_circuit_{std::numeric_limits<size_t>::max()};
   mutable Mutex mu_;
   absl::Status install_status_ ABSL_GUARDED_BY(mu_);
+  Canary canary_ ABSL_GUARDED_BY(mu_);
   int installed_ ABSL_GUARDED_BY(mu_) = 0;
 };
 

@@ -266,6 +266,68 @@ TEST_F(Groth16RunnerTest, NoCanaryIsToldWhereNoneIsTried) {
   EXPECT_THAT(Canaries(*runner), IsEmpty());
 }
 
+TEST_F(Groth16RunnerTest, AnIdleDeviceProvesTheCanaryOfACircuit) {
+  // The first at Install(), the second good, then a wrong sum and a failed call.
+  const Fault faults[] = {Fault::kNone, Fault::kNone, Fault::kWrongSum, Fault::kError};
+  const auto runner = RunnerWith([&](int proof) { return faults[proof]; });
+  const Circuit circuit = Load(true, false);
+  EXPECT_FALSE(runner->HasCanary(circuit)) << "not installed";
+  ASSERT_TRUE(runner->Install(circuit).ok());
+  ASSERT_TRUE(runner->HasCanary(circuit));
+
+  const RunOutcome good = runner->ProveCanary(circuit, {cancel_, stages_});
+  EXPECT_TRUE(good.status.ok()) << good.status;
+  EXPECT_GT(stages_.stages, 5);
+  const RunOutcome wrong = runner->ProveCanary(circuit, {cancel_, stages_});
+  EXPECT_EQ(GetReason(wrong.status), ErrorReason::kSelfCheckFailed) << wrong.status;
+  EXPECT_EQ(wrong.verdict, BlameVerdict::kDevice) << "the canary has been proved before";
+  ASSERT_TRUE(wrong.fault.has_value());
+  EXPECT_EQ(wrong.fault->error_class, DeviceErrorClass::kSelfCheck);
+  const RunOutcome failed = runner->ProveCanary(circuit, {cancel_, stages_});
+  ASSERT_TRUE(failed.fault.has_value());
+  EXPECT_EQ(failed.fault->error_class, DeviceErrorClass::kLaunch);
+  EXPECT_THAT(Canaries(*runner), ElementsAre("proved", "proved", "failed", "failed"));
+
+  cancel_.Cancel();
+  const RunOutcome cancelled = runner->ProveCanary(circuit, {cancel_, stages_});
+  EXPECT_TRUE(absl::IsCancelled(cancelled.status)) << cancelled.status;
+  EXPECT_FALSE(cancelled.fault.has_value());
+  EXPECT_THAT(Canaries(*runner), IsEmpty()) << "it says nothing";
+}
+
+TEST_F(Groth16RunnerTest, ACircuitWithoutACanaryHasNone) {
+  const auto runner = RunnerWith([](int) { return Fault::kNone; });
+  const Circuit circuit = Load(false, true);
+  ASSERT_TRUE(runner->Install(circuit).ok());
+  EXPECT_FALSE(runner->HasCanary(circuit));
+}
+
+// Its keys are where the device can do without them.
+class EvictingBackend final : public FaultyBackend {
+ public:
+  EvictingBackend() : FaultyBackend([](int) { return Fault::kNone; }) {}
+  absl::StatusOr<std::unique_ptr<ResidentKey>> LoadKey(std::shared_ptr<const ProvingKey> key) override {
+    class Evicted final : public ResidentKey {
+     public:
+      explicit Evicted(std::shared_ptr<const ProvingKey> key) : ResidentKey(std::move(key)) {}
+      size_t device_bytes() const override { return 0; }
+    };
+    return std::make_unique<Evicted>(std::move(key));
+  }
+  absl::StatusOr<Groth16Sums> ComputeSums(ResidentKey& key, absl::Span<const kernels::U256> witness,
+                                          const ComputeContext& context) override {
+    const auto resident = FaultyBackend::LoadKey(key.key());
+    return FaultyBackend::ComputeSums(**resident, witness, context);
+  }
+};
+
+TEST_F(Groth16RunnerTest, NoKeyIsBroughtBackForACanary) {
+  DeviceRunner runner(std::make_unique<EvictingBackend>());
+  const Circuit circuit = Load(true, false);
+  ASSERT_TRUE(runner.Install(circuit).ok());
+  EXPECT_FALSE(runner.HasCanary(circuit));
+}
+
 // Points of the wrong powers of tau, say, which no check of the points alone can see.
 TEST_F(Groth16RunnerTest, AKeyThatMakesNoValidProofIsKeptOutByItsCanary) {
   for (const uint32_t section : {5u, 8u, 9u}) {

@@ -71,6 +71,10 @@ class RunnerWithHook final : public JobRunner {
     if (begin) begin();
     return runner_->Run(circuit, witness, context);
   }
+  bool HasCanary(const Circuit& circuit) const override { return runner_->HasCanary(circuit); }
+  RunOutcome ProveCanary(const Circuit& circuit, const RunContext& context) override {
+    return runner_->ProveCanary(circuit, context);
+  }
   std::vector<DeviceMemory> Memory() const override { return runner_->Memory(); }
 
  private:

@@ -163,6 +163,31 @@ TEST_F(WhirRunnerTest, ADeviceThatMakesWrongProofsIsBlamed) {
   }
 }
 
+TEST_F(WhirRunnerTest, AnIdleDeviceProvesTheKnownPolynomial) {
+  auto owned = std::make_unique<SpoilingBackend>();
+  SpoilingBackend& backend = *owned;
+  DeviceRunner runner(std::move(owned));
+  EXPECT_FALSE(runner.HasCanary(circuit_)) << "not installed";
+  ASSERT_TRUE(runner.Install(circuit_).ok());
+  ASSERT_TRUE(runner.HasCanary(circuit_));
+  EXPECT_TRUE(runner.ProveCanary(circuit_, {cancel_, stages_}).status.ok());
+  EXPECT_FALSE(stages_.names.empty());
+  backend.spoil = true;
+  const RunOutcome outcome = runner.ProveCanary(circuit_, {cancel_, stages_});
+  EXPECT_EQ(GetReason(outcome.status), ErrorReason::kSelfCheckFailed) << outcome.status;
+  EXPECT_EQ(outcome.verdict, BlameVerdict::kDevice);
+  ASSERT_TRUE(outcome.fault.has_value());
+  EXPECT_EQ(outcome.fault->error_class, DeviceErrorClass::kSelfCheck);
+  const std::vector<CanaryResult> canaries = runner.TakeCanaryResults();
+  ASSERT_EQ(canaries.size(), 3u);
+  EXPECT_TRUE(canaries[1].proved);
+  EXPECT_FALSE(canaries[2].proved);
+
+  cancel_.Cancel();
+  EXPECT_TRUE(absl::IsCancelled(runner.ProveCanary(circuit_, {cancel_, stages_}).status));
+  EXPECT_TRUE(runner.TakeCanaryResults().empty());
+}
+
 TEST_F(WhirRunnerTest, ADeviceThatIsBadAtTheStartKeepsTheCircuitOut) {
   auto owned = std::make_unique<SpoilingBackend>();
   owned->spoil = true;
