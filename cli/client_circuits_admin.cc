@@ -88,9 +88,9 @@ class ClientCircuitsLoadCommand final : public CircuitChangeCommand {
         .summary = "Load a circuit from the service's folder, or load it anew",
         .positional = {"ID"},
         .description =
-            "Asks the admin listener to load ID/circuit.zkey or ID.zkey from the folder of the service, and "
-            "waits "
-            "until it is\nready. A circuit that is ready serves on with the key it has until the new one has "
+            "Asks the admin listener to load ID/circuit.zkey or ID.zkey (for WHIR circuit.whir.json or "
+            "ID.whir.json) from the folder\nof the service, and waits until it is ready. A circuit that is "
+            "ready serves on with the key it has until the new one has "
             "taken "
             "its place. Prints the id,\nthe state and the version. A key that is refused is exit 2, with the "
             "reason.",

@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "absl/types/span.h"
 #include "cli/table.h"
 #include "clients/cpp/error.h"
@@ -60,6 +61,18 @@ absl::Status WithReasonInText(const absl::Status& status) {
   return named;
 }
 
+absl::Status WithDeadlineInText(const absl::Status& status, absl::Duration deadline, absl::string_view last) {
+  const absl::Status named = WithReasonInText(status);
+  if (!absl::IsDeadlineExceeded(status)) return named;
+  // gRPC's own words say nothing; what may follow them does.
+  absl::string_view message = named.message();
+  absl::ConsumePrefix(&message, "Deadline Exceeded");
+  absl::ConsumePrefix(&message, "; ");
+  return absl::DeadlineExceededError(absl::StrCat("no proof came within ", absl::FormatDuration(deadline),
+                                                  ", which a longer --deadline changes; at the end: ", last,
+                                                  message.empty() ? "" : "; ", message));
+}
+
 v1::Priority PriorityOf(absl::string_view name) {
   if (name == "low") return v1::PRIORITY_LOW;
   return name == "high" ? v1::PRIORITY_HIGH : v1::PRIORITY_NORMAL;
@@ -84,8 +97,10 @@ std::string DescribeProgress(const client::Progress& progress) {
     absl::StrAppend(&text, ", estimated wait ",
                     FormatSeconds(absl::ToDoubleSeconds(*progress.estimated_wait)));
   }
-  if (progress.phase == Phase::kRunning && !progress.stage.empty())
-    absl::StrAppend(&text, ", after ", progress.stage);
+  if (progress.phase == Phase::kRunning) {
+    // A call without progress tells nothing until it is answered.
+    text = progress.stage.empty() ? "waiting for the answer" : absl::StrCat(text, ", after ", progress.stage);
+  }
   if (progress.phase == Phase::kWaitingToRetry) absl::StrAppend(&text, " (", progress.retry_reason, ")");
   return text;
 }

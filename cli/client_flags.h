@@ -35,6 +35,10 @@ struct ClientFlags {
 // with what to do next behind it, where that helps.
 absl::Status WithReasonInText(const absl::Status& status);
 
+// `status` with its reason, as WithReasonInText(); one that means that --deadline has passed says how long
+// that was, and what was going on then, as DescribeProgress() has it.
+absl::Status WithDeadlineInText(const absl::Status& status, absl::Duration deadline, absl::string_view last);
+
 // What a --priority of "low", "normal" or "high" means.
 proofmill::v1::Priority PriorityOf(absl::string_view name);
 

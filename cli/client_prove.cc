@@ -119,7 +119,7 @@ class ClientProveCommand final : public Command {
     const absl::string_view bytes(reinterpret_cast<const char*>(wtns.data()), wtns.size());
     absl::StatusOr<v1::ProofResult> result = job_ ? client.ProveAsJob(std::move(spec), bytes, options)
                                                   : client.Prove(std::move(spec), bytes, options);
-    if (!result.ok()) return WithReasonInText(result.status());
+    if (!result.ok()) return WithDeadlineInText(result.status(), flags_.deadline, progress.what());
     return result;
   }
 

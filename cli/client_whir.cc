@@ -129,7 +129,7 @@ class ClientWhirProveCommand final : public Command {
     absl::StatusOr<v1::ProofResult> result = transfer_ == "job"
                                                  ? client.ProveAsJob(std::move(spec), input, options)
                                                  : client.Prove(std::move(spec), input, options);
-    if (!result.ok()) return WithReasonInText(result.status());
+    if (!result.ok()) return WithDeadlineInText(result.status(), flags_.deadline, progress.what());
     return result;
   }
 

@@ -32,6 +32,11 @@ void Progress::Set(absl::string_view what) {
   what_ = std::string(what);
 }
 
+std::string Progress::what() {
+  engine::MutexLock lock(mu_);
+  return what_;
+}
+
 void Progress::Draw() {
   engine::SetThreadName("progress");
   auto next = start_ + kQuietTime;

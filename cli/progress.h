@@ -26,6 +26,8 @@ class Progress {
   ~Progress();
 
   void Set(absl::string_view what);
+  // What was set last.
+  std::string what();
 
  private:
   void Draw();

@@ -35,8 +35,9 @@ absl::StatusOr<CircuitPtr> CircuitRegistry::Load(std::string_view id) {
                                   [id](const CircuitFiles& found) { return found.id == id; });
   if (files == scan->circuits.end()) {
     return CircuitUnknown(absl::StrCat("no key of circuit ", std::string(id),
-                                       " in the folder of the circuits: expected ", std::string(id),
-                                       "/circuit.zkey or ", std::string(id), ".zkey"));
+                                       " in the folder of the circuits: expected one of ", std::string(id),
+                                       "/circuit.zkey, ", std::string(id), ".zkey, ", std::string(id),
+                                       "/circuit.whir.json and ", std::string(id), ".whir.json"));
   }
   CircuitPtr circuit;
   {

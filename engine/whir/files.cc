@@ -45,7 +45,25 @@ WhirParameters ParametersWithDefaults(const json& given, size_t claims) {
   if (!given.contains("num_claims")) all["num_claims"] = claims;
   if (!given.contains("domain_reduction"))
     all["domain_reduction"] = std::min(JsonFolding(all["folding"]).first, 3u);
+  JsonConstants(all["constants"]);  // so that an unknown name is shown
   return JsonStrictParameters(all);
+}
+
+// The value may be left out.
+WhirClaim ClaimFrom(const json& claim, uint32_t degree) {
+  WhirClaim out;
+  const json& point = JsonMember(claim, "point");
+  try {
+    out.point = JsonExtElements(point, degree);
+  } catch (const json::exception& error) {
+    ThrowJsonError(absl::StrCat("point: ", JsonErrorText(error)));
+  }
+  if (!claim.contains("value")) return out;
+  out.value = JsonElements(claim.at("value"));
+  if (out.value.size() != degree) {
+    ThrowJsonError(absl::StrCat("value: expected ", degree, " coefficients, got ", out.value.size()));
+  }
+  return out;
 }
 
 WhirStatement StatementFrom(const json& file) {
@@ -54,12 +72,10 @@ WhirStatement StatementFrom(const json& file) {
   out.parameters = ParametersWithDefaults(JsonMember(file, "parameters"), claims.size());
   const uint32_t degree = out.parameters.extension_degree;
   for (const json& claim : JsonList(claims)) {
-    WhirClaim& to = out.claims.emplace_back();
-    to.point = JsonExtElements(JsonMember(claim, "point"), degree);
-    if (!claim.contains("value")) continue;
-    to.value = JsonElements(claim.at("value"));
-    if (to.value.size() != degree) {
-      ThrowJsonError(absl::StrCat("value: expected ", degree, " coefficients, got ", to.value.size()));
+    try {
+      out.claims.push_back(ClaimFrom(claim, degree));
+    } catch (const json::exception& error) {
+      ThrowJsonError(absl::StrCat("claim ", out.claims.size(), ": ", JsonErrorText(error)));
     }
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +11,7 @@
 namespace proofmill::engine {
 
 using kernels::BabyBear;
+using kernels::Poseidon2Set;
 using nlohmann::json;
 
 namespace {
@@ -19,6 +21,13 @@ constexpr size_t kShownMax = 40;  // characters of a value
 std::string Got(const json& value) {
   const std::string text = value.dump(-1, ' ', true, json::error_handler_t::replace);
   return text.size() <= kShownMax ? text : absl::StrCat(text.substr(0, kShownMax), "...");
+}
+
+std::optional<Poseidon2Set> FindConstants(std::string_view name) {
+  for (const Poseidon2Set set : {Poseidon2Set::kGrainLfsr, Poseidon2Set::kSmallRngSeed1}) {
+    if (name == ConstantsName(set)) return set;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -94,8 +103,9 @@ WhirElements JsonElements(const json& list, WhirNumbers numbers) {
 WhirElements JsonExtElements(const json& list, size_t degree) {
   WhirElements out;
   for (const json& element : JsonList(list)) {
-    if (element.size() != degree) {
-      ThrowJsonError(absl::StrCat("expected ", degree, " coefficients, got ", element.size()));
+    if (JsonList(element).size() != degree) {
+      ThrowJsonError(
+          absl::StrCat("expected lists of ", degree, " coefficients, got one of ", element.size()));
     }
     AppendJsonElements(element, WhirNumbers::kCanonical, out);
   }
@@ -138,19 +148,20 @@ WhirAssumption JsonAssumption(const json& value) {
        {WhirAssumption::kUniqueDecoding, WhirAssumption::kJohnsonBound, WhirAssumption::kCapacityBound}) {
     if (name == AssumptionName(assumption)) return assumption;
   }
-  ThrowJsonError("assumption: expected UniqueDecoding or JohnsonBound, got another name");
+  ThrowJsonError(absl::StrCat("assumption: expected UniqueDecoding or JohnsonBound, got ", Got(value)));
+}
+
+kernels::Poseidon2Set JsonConstants(const json& value) {
+  if (const auto found = FindConstants(JsonText(value))) return *found;
+  ThrowJsonError(absl::StrCat("constants: expected ", std::string(ConstantsName(Poseidon2Set::kGrainLfsr)),
+                              " or ", std::string(ConstantsName(Poseidon2Set::kSmallRngSeed1)), ", got ",
+                              Got(value)));
 }
 
 WhirParameters JsonStrictParameters(const json& value) {
   WhirParameters p;
-  const auto& constants = JsonText(JsonMember(value, "constants"));
-  if (constants == ConstantsName(kernels::Poseidon2Set::kGrainLfsr)) {
-    p.constants = kernels::Poseidon2Set::kGrainLfsr;
-  } else if (constants == ConstantsName(kernels::Poseidon2Set::kSmallRngSeed1)) {
-    p.constants = kernels::Poseidon2Set::kSmallRngSeed1;
-  } else {
-    p.constants = kernels::Poseidon2Set{0};  // refused by DeriveWhirConfig()
-  }
+  // Another name is refused by DeriveWhirConfig().
+  p.constants = FindConstants(JsonText(JsonMember(value, "constants"))).value_or(Poseidon2Set{0});
   p.profile = WhirProfile::kStrict;
   p.extension_degree = JsonUint32(value, "extension_degree");
   p.num_variables = JsonUint32(value, "num_variables");

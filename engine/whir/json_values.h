@@ -53,6 +53,7 @@ nlohmann::json ExtElementsToJson(absl::Span<const kernels::BabyBear> elements, s
 // {"constant": k} or {"first": k, "rest": k}.
 WhirFolding JsonFolding(const nlohmann::json& value);
 WhirAssumption JsonAssumption(const nlohmann::json& value);
+kernels::Poseidon2Set JsonConstants(const nlohmann::json& value);
 // The parameters of a strict statement, named as in the vectors.
 WhirParameters JsonStrictParameters(const nlohmann::json& value);
 // [{"point": [element, ..], "value": element}, ..]

@@ -25,7 +25,6 @@ std::string OutOfRange(const WhirParameters& p) {
   const uint64_t security_max = strict ? 120 : 200, pow_max = strict ? 24 : 31;
   const Range ranges[] = {
       {"extension_degree", p.extension_degree, 4, 5},
-      {"constants", static_cast<uint64_t>(p.constants), 1, 2},
       {"num_variables", p.num_variables, 1, 30},
       {"folding", p.folding.first, 1, 8},
       {"folding", p.folding.rest, 1, 8},
@@ -38,6 +37,12 @@ std::string OutOfRange(const WhirParameters& p) {
     if (range.value < range.min || range.value > range.max) {
       return absl::StrCat(range.name, ": expected ", range.min, " to ", range.max, ", got ", range.value);
     }
+  }
+  if (p.constants != kernels::Poseidon2Set::kGrainLfsr &&
+      p.constants != kernels::Poseidon2Set::kSmallRngSeed1) {
+    return absl::StrCat("constants: expected ", std::string(ConstantsName(kernels::Poseidon2Set::kGrainLfsr)),
+                        " or ", std::string(ConstantsName(kernels::Poseidon2Set::kSmallRngSeed1)),
+                        ", got another");
   }
   if (p.folding.constant && p.folding.first != p.folding.rest) {
     return "folding: expected one width for constant folding, got two";

@@ -21,14 +21,16 @@ std::string WhirClaimsError(const WhirConfig& config, absl::Span<const WhirClaim
   if (p.profile == WhirProfile::kStrict && claims.size() != p.num_claims) {
     return absl::StrCat("claims: expected ", p.num_claims, ", got ", claims.size());
   }
-  const size_t coordinates = size_t{p.num_variables} * config.degree();
+  const size_t degree = config.degree();
+  const size_t coefficients = size_t{p.num_variables} * degree;
   for (size_t i = 0; i < claims.size(); ++i) {
-    const bool has_value =
-        claims[i].value.size() == config.degree() || (claims[i].value.empty() && !values_required);
-    if (claims[i].point.size() != coordinates || !has_value) {
-      return absl::StrCat("claim ", i, ": expected a point of ", p.num_variables, " and a value of ",
-                          config.degree(), " coefficients, got ", claims[i].point.size(), " and ",
-                          claims[i].value.size(), " words");
+    const size_t in_point = claims[i].point.size(), in_value = claims[i].value.size();
+    if (in_point != coefficients) {
+      return absl::StrCat("claim ", i, ": point: expected ", coefficients, " coefficients (", p.num_variables,
+                          " coordinates of ", degree, "), got ", in_point);
+    }
+    if (in_value != degree && (in_value != 0 || values_required)) {
+      return absl::StrCat("claim ", i, ": value: expected ", degree, " coefficients, got ", in_value);
     }
   }
   return "";

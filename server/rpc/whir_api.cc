@@ -39,7 +39,7 @@ std::string ToBytes(const WhirElements& words) { return ToBytes(words.data(), wo
 absl::StatusOr<WhirElements> FromBytes(const std::string& bytes, size_t count, const std::string& name) {
   if (bytes.size() != count * kWordBytes) {
     return InvalidRequest(absl::StrCat(name, ": expected ", count * kWordBytes, " bytes (", count,
-                                       " words), got ", bytes.size()));
+                                       " words of ", kWordBytes, "), got ", bytes.size(), " bytes"));
   }
   WhirElements words(count);
   for (size_t i = 0; i < count; ++i) {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -112,11 +113,33 @@ TEST_F(WhirProgramTest, BadInputsAreNamed) {
   EXPECT_THAT(error_of({{"no_such", 8}}, "poly.bin"), HasSubstr("unknown name no_such"));
   EXPECT_THAT(error_of({{"security_level", 121}}, "poly.bin"), HasSubstr("security_level: expected"));
   EXPECT_THAT(error_of({{"num_claims", 2}}, "poly.bin"), HasSubstr("claims: expected 2, got 1"));
+  EXPECT_THAT(error_of({{"constants", "mine"}}, "poly.bin"),
+              HasSubstr(R"(constants: expected default_grain_lfsr or benchmark_smallrng_seed1, got "mine")"));
+  EXPECT_THAT(error_of({{"assumption", "Hope"}}, "poly.bin"),
+              HasSubstr(R"(assumption: expected UniqueDecoding or JohnsonBound, got "Hope")"));
   Write("high.bin", std::string(4 << kVariables, '\xff'));
   EXPECT_THAT(error_of(json::object(), "high.bin"),
               HasSubstr("expected words below 2013265921, got a larger one at index 0"));
   const Outcome no_value = Proofmill({"whir", "prove", File("points.json"), File("poly.bin"), File("none")});
   EXPECT_THAT(no_value.err, HasSubstr("a value is missing"));
+
+  const auto shape_error_of = [&](const auto& change) {
+    json statement = json::parse(Read("all.json"));
+    change(statement["claims"][0]);
+    Write("bad.json", statement.dump());
+    return Proofmill({"whir", "prove", File("bad.json"), File("poly.bin"), File("none")}).err;
+  };
+  const size_t degree = json::parse(Read("all.json"))["claims"][0]["value"].size();
+  EXPECT_THAT(
+      shape_error_of([](json& claim) { claim["point"].erase(0); }),
+      HasSubstr(absl::StrCat("claim 0: point: expected ", kVariables * degree, " coefficients (", kVariables,
+                             " coordinates of ", degree, "), got ", (kVariables - 1) * degree, "\n")));
+  EXPECT_THAT(shape_error_of([](json& claim) { claim["point"][1].erase(0); }),
+              HasSubstr(absl::StrCat("claim 0: point: expected lists of ", degree,
+                                     " coefficients, got one of ", degree - 1, "\n")));
+  EXPECT_THAT(
+      shape_error_of([](json& claim) { claim["value"].erase(0); }),
+      HasSubstr(absl::StrCat("claim 0: value: expected ", degree, " coefficients, got ", degree - 1, "\n")));
 }
 
 TEST_F(WhirProgramTest, KnownAnswersAgreeAndDifferencesExitWithOne) {

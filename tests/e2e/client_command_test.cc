@@ -1,5 +1,9 @@
 // `proofmill client` against the real service, with and without TLS.
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <fstream>
 #include <string>
 #include <utility>
@@ -105,6 +109,44 @@ TEST_F(ClientCommandTest, TheOtherListenerIsNamedWhereOneLacksTheCall) {
   EXPECT_EQ(load.ending.exit_code, 2);
   EXPECT_THAT(load.err, HasSubstr("administration is at its --admin_listen"));
   server.Stop();
+}
+
+// A listener that takes connections and says nothing.
+class SilentListener {
+ public:
+  SilentListener() : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    auto* const any = reinterpret_cast<sockaddr*>(&address);
+    EXPECT_EQ(bind(fd_, any, size), 0);
+    EXPECT_EQ(listen(fd_, 8), 0);
+    EXPECT_EQ(getsockname(fd_, any, &size), 0);
+    port_ = ntohs(address.sin_port);
+  }
+  ~SilentListener() { close(fd_); }
+  SilentListener(const SilentListener&) = delete;
+  SilentListener& operator=(const SilentListener&) = delete;
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+
+ private:
+  const int fd_;
+  int port_ = 0;
+};
+
+TEST_F(ClientCommandTest, ADeadlineThatPassesSaysHowLongItWasAndWhatWasGoingOn) {
+  const SilentListener nobody;
+  for (const std::string way : {"--unary", "--stream", "--upload", "--job"}) {
+    const Outcome run = Proofmill({"client", "prove", File("w.wtns"), File("proof.json"), File("public.json"),
+                                   "--circuit=c", way, "--deadline=300ms", "--target=" + nobody.address()});
+
+    EXPECT_EQ(run.ending.exit_code, 3) << way;
+    EXPECT_THAT(run.err, ::testing::MatchesRegex(
+                             "proofmill client prove: no proof came within 300ms, which a longer --deadline "
+                             "changes; at the end: (connecting|waiting)[^\n]*\n"))
+        << way;
+  }
 }
 
 TEST_F(ClientCommandTest, VerifySaysOkOrInvalid) {

@@ -94,6 +94,14 @@ TEST_F(CircuitChangesTest, ACircuitThatCameLaterIsLoadedByItsId) {
   EXPECT_EQ(devices_.held("late"), 1);
 }
 
+TEST_F(CircuitChangesTest, WhatIsNotThereIsNamedWithEveryFileThatWouldDo) {
+  CircuitRegistry& registry = StartAndSettle();
+  EXPECT_EQ(
+      registry.Load("late").status().message(),
+      "no key of circuit late in the folder of the circuits: expected one of late/circuit.zkey, late.zkey, "
+      "late/circuit.whir.json and late.whir.json");
+}
+
 TEST_F(CircuitChangesTest, IdsAreLookedUpAndNeverBecomePaths) {
   folder_.AddKey("mul3", "mul3");
   CircuitRegistry& registry = StartAndSettle();
