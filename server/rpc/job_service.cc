@@ -72,7 +72,7 @@ absl::StatusOr<JobView> JobService::TakeJob(const CallRecord& record, const grpc
   static const std::vector<FieldPath> kPaths = InputPaths({v1::CreateJobRequest::kRequestFieldNumber});
   v1::CreateJobRequest request;
   SecretField witness;
-  if (!ParseApart(bytes, kPaths, request, witness)) return InvalidRequest("not a CreateJobRequest");
+  if (!ParseApart(bytes, kPaths, request, witness)) return NoSuchMessage(bytes, "CreateJobRequest");
   return Create(record.caller().tenant, request, witness, spec);
 } catch (const std::bad_alloc&) {
   return NoMemoryForWitness();

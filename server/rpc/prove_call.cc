@@ -77,8 +77,7 @@ class ProveCall final : public grpc::ServerUnaryReactor {
     v1::ProveRequest request;
     SecretField witness;
     const bool is_request = ParseApart(bytes, kPaths, request, witness);
-    TicketOr ticket = !is_request ? InvalidRequest("not a ProveRequest") : Submit(request, witness);
-    // gRPC calls the handler too where a client went away before its message was whole.
+    TicketOr ticket = !is_request ? NoSuchMessage(bytes, "ProveRequest") : Submit(request, witness);
     if (!ticket.ok() && context_.IsCancelled()) ticket = absl::CancelledError("the client went away");
     return ticket;
   } catch (const std::bad_alloc&) {

@@ -9,10 +9,12 @@
 #include <new>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "engine/base/secure_memory.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/io/zero_copy_stream_impl_lite.h"
 #include "google/protobuf/wire_format_lite.h"
+#include "server/rpc/rpc_status.h"
 
 namespace proofmill::server {
 
@@ -115,6 +117,7 @@ class MessageSplitter {
 
 bool ParseApart(const grpc::ByteBuffer& bytes, absl::Span<const FieldPath> paths,
                 google::protobuf::Message& message, SecretField& secret) {
+  if (!bytes.Valid()) return false;
   bool parsed = false;
   try {
     std::string rest;
@@ -125,6 +128,11 @@ bool ParseApart(const grpc::ByteBuffer& bytes, absl::Span<const FieldPath> paths
   }
   if (!parsed) WipeMessage(bytes);
   return parsed;
+}
+
+absl::Status NoSuchMessage(const grpc::ByteBuffer& bytes, std::string_view type) {
+  if (!bytes.Valid()) return absl::CancelledError("the client went away before its message was whole");
+  return InvalidRequest(absl::StrCat("not a ", std::string(type)));
 }
 
 grpc::ByteBuffer Serialize(const google::protobuf::Message& message) {

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "google/protobuf/message.h"
 
@@ -54,6 +55,12 @@ using FieldPath = std::vector<int>;
 // having overwritten them too.
 bool ParseApart(const grpc::ByteBuffer& bytes, absl::Span<const FieldPath> paths,
                 google::protobuf::Message& message, SecretField& secret);
+
+// What is answered where `bytes` are not the `type` that the call takes. Where a client goes away before its
+// message is whole, gRPC calls the handler without one.
+//   CANCELLED                         there is no message.
+//   INVALID_ARGUMENT REQUEST_INVALID  it is something else.
+absl::Status NoSuchMessage(const grpc::ByteBuffer& bytes, std::string_view type);
 
 // Overwrites the bytes of a message that nobody will read.
 void WipeMessage(const grpc::ByteBuffer& bytes);

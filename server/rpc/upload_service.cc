@@ -91,7 +91,7 @@ absl::StatusOr<UploadInfo> UploadService::TakePiece(const CallRecord& record,
   static const std::vector<FieldPath> kPaths = {{v1::WriteUploadRequest::kDataFieldNumber}};
   v1::WriteUploadRequest request;
   SecretField data;
-  if (!ParseApart(bytes, kPaths, request, data)) return InvalidRequest("not a WriteUploadRequest");
+  if (!ParseApart(bytes, kPaths, request, data)) return NoSuchMessage(bytes, "WriteUploadRequest");
   return Write(record.caller().tenant, request, data);
 } catch (const std::bad_alloc&) {
   return NoMemoryForWitness();
