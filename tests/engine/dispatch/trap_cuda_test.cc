@@ -20,9 +20,9 @@
 #include "engine/dispatch/engine.h"
 #include "engine/groth16/verifier.h"
 #include "gtest/gtest.h"
+#include "tests/engine/backend/cuda/trap.h"
 #include "tests/engine/dispatch/circuit_folder.h"
 #include "tests/engine/dispatch/fakes.h"
-#include "tests/engine/dispatch/trap.h"
 
 namespace proofmill::engine {
 namespace {
@@ -123,6 +123,7 @@ void LosesNoJob() {
     Scene scene(/*with_cpu=*/true);
     std::atomic<int> proved{0};
     std::vector<std::thread> clients;
+    clients.reserve(kClients);
     for (int client = 0; client < kClients; ++client) {
       clients.emplace_back([&] {
         for (int i = 0; i < kProofs; ++i) {

@@ -1,8 +1,8 @@
 // A kernel that traps: a sticky error of the real kind, after which no call of this process works on the
 // device any more.
 
-#ifndef PROOFMILL_TESTS_ENGINE_DISPATCH_TRAP_H_
-#define PROOFMILL_TESTS_ENGINE_DISPATCH_TRAP_H_
+#ifndef PROOFMILL_TESTS_ENGINE_BACKEND_CUDA_TRAP_H_
+#define PROOFMILL_TESTS_ENGINE_BACKEND_CUDA_TRAP_H_
 
 #include <cuda_runtime_api.h>
 
@@ -13,4 +13,4 @@ cudaError_t TrapDevice(int device);
 
 }  // namespace proofmill::engine
 
-#endif  // PROOFMILL_TESTS_ENGINE_DISPATCH_TRAP_H_
+#endif  // PROOFMILL_TESTS_ENGINE_BACKEND_CUDA_TRAP_H_

@@ -1,4 +1,4 @@
-#include "tests/engine/dispatch/trap.h"
+#include "tests/engine/backend/cuda/trap.h"
 
 namespace proofmill::engine {
 namespace {
