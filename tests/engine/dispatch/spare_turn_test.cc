@@ -20,7 +20,7 @@ using std::chrono::seconds;
 class SpareTurnTest : public testing::Test {
  protected:
   SpareTurnTest() : pairs_({.workers = 4, .aging = seconds(10), .workers_per_device = 2}, clock_) {
-    for (const size_t worker : {0, 2}) pairs_.SetSpareDue(worker, clock_.Now() + seconds(5));
+    for (const size_t worker : {size_t{0}, size_t{2}}) pairs_.SetSpareDue(worker, clock_.Now() + seconds(5));
   }
   JobPtr Make() {
     return std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
