@@ -32,7 +32,7 @@ class ServeCommand final : public Command {
         .positional = {},
         .description =
             "Loads and checks the keys of a folder once, and makes proofs for clients over gRPC until "
-            "SIGTERM or SIGINT.\n"
+            "SIGTERM, SIGINT or SIGHUP.\n"
             "Every flag can also be set in the configuration file, or in the environment as PROOFMILL_ and "
             "its name in\n"
             "capitals. A flag wins over the environment, the environment over the file. Logs go to stderr.\n"

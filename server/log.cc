@@ -1,14 +1,16 @@
 #include "server/log.h"
 
+#include <unistd.h>
+
 #include <string>
 #include <utility>
 
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "nlohmann/json.hpp"
+#include "server/log_sink.h"
 #include "spdlog/logger.h"
 #include "spdlog/sinks/ostream_sink.h"
-#include "spdlog/sinks/stdout_sinks.h"
 
 namespace proofmill::server {
 namespace {
@@ -54,7 +56,7 @@ std::string LogLine(std::string_view level, std::string_view event, const nlohma
 }
 
 std::unique_ptr<Log> Log::ToStderr(LogLevel level) {
-  return std::unique_ptr<Log>(new Log(MakeLogger(std::make_shared<spdlog::sinks::stderr_sink_mt>(), level)));
+  return std::unique_ptr<Log>(new Log(MakeLogger(std::make_shared<LogSink>(STDERR_FILENO), level)));
 }
 
 std::unique_ptr<Log> Log::ToStream(std::ostream& out, LogLevel level) {

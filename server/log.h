@@ -6,6 +6,8 @@
 // blinding, a credential, or the name of an upload. Strings that are not UTF-8 are written with replacement
 // characters.
 //
+// Where the reader of standard error stalls, lines are lost, and nobody waits (log_sink.h).
+//
 // Thread safety: every method may be called from any thread; lines never mix.
 
 #ifndef PROOFMILL_SERVER_LOG_H_

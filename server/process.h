@@ -25,11 +25,11 @@ void HardenProcess();
 // Forbids core dumps and debuggers of other users for this process, or allows them.
 void SetCoreDumps(bool allowed);
 
-// Makes the calling thread, and all threads that it starts from now on, leave SIGTERM and SIGINT to
-// SignalWaiter, and the whole process ignore SIGPIPE.
+// Makes the calling thread, and all threads that it starts from now on, leave SIGTERM, SIGINT and SIGHUP
+// (where it is not ignored) to SignalWaiter, and the whole process ignore SIGPIPE.
 void BlockStopSignals();
 
-// A thread that waits for SIGTERM or SIGINT.
+// A thread that waits for one of these signals.
 class SignalWaiter {
  public:
   // The exit code of the process when a second signal comes: as a shell names a process killed by that

@@ -214,6 +214,18 @@ TEST(LifecycleTest, ASecondSignalEndsTheServiceAtOnce) {
   EXPECT_EQ(ending->exit_code, 128 + SIGTERM);
 }
 
+TEST(LifecycleTest, ATerminalThatClosesEndsTheServiceInOrder) {
+  CircuitFolder circuits;
+  circuits.Add("small", Circuit(6));
+  ServerProcess server(circuits.path(), {"--drain_delay=0s"});
+
+  server.process().Signal(SIGHUP);
+
+  const auto ending = server.process().Wait(std::chrono::seconds(60));
+  ASSERT_TRUE(ending.has_value());
+  EXPECT_EQ(ending->exit_code, 0);
+}
+
 TEST(LifecycleTest, WhileItDrainsItStillServesButIsNotReady) {
   CircuitFolder circuits;
   circuits.Add("small", Circuit(6));

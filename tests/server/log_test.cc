@@ -1,8 +1,13 @@
 #include "server/log.h"
 
+#include <fcntl.h>
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -12,6 +17,8 @@
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
 #include "server/library_logs.h"
+#include "server/log_sink.h"
+#include "spdlog/logger.h"
 
 namespace proofmill::server {
 namespace {
@@ -34,6 +41,71 @@ TEST(LogTest, ALineIsOneJsonObject) {
   EXPECT_EQ(lines[0]["code"], "OK");
   EXPECT_EQ(lines[0]["duration_ms"], 1.5);
   EXPECT_EQ(lines[0]["time"].get<std::string>().size(), 24u);
+}
+
+// A pipe, with an end that tests read.
+class StalledReaderTest : public testing::Test {
+ protected:
+  StalledReaderTest() { EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0); }
+  ~StalledReaderTest() override {
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+
+  // Everything that is in the pipe.
+  std::string Read() {
+    int size = 0;
+    EXPECT_EQ(ioctl(ends_[0], FIONREAD, &size), 0);
+    std::string text(static_cast<size_t>(size), '\0');
+    EXPECT_EQ(read(ends_[0], text.data(), text.size()), size);
+    return text;
+  }
+
+  int ends_[2];
+};
+
+TEST_F(StalledReaderTest, NobodyWaitsAndWhatIsLostIsCounted) {
+  spdlog::logger logger("log", std::make_shared<LogSink>(ends_[1]));
+  logger.set_pattern("%v");
+  constexpr int kThreads = 4;
+  constexpr int kLines = 400;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&] {
+      // Some longer than what a pipe takes at a time.
+      for (int i = 0; i < kLines; ++i) {
+        logger.info(LogLine("info", "line", {{"text", std::string(i % 50 == 0 ? 10000 : 100, 'x')}}));
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+
+  std::string text = Read();
+  for (int i = 0; i < 3; ++i) {
+    logger.info(LogLine("info", "late", nlohmann::json::object()));
+    text += Read();
+  }
+  int written = 0;
+  int lost = 0;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    const nlohmann::json fields = nlohmann::json::parse(line);  // whole, and not mixed with others
+    if (fields["event"] == "log_lines_lost") {
+      lost += fields["count"].get<int>();
+    } else {
+      ++written;
+    }
+  }
+  EXPECT_GT(lost, 0);
+  EXPECT_EQ(written + lost, kThreads * kLines + 3);
+}
+
+TEST_F(StalledReaderTest, AReaderThatLeftIsNoProblem) {
+  signal(SIGPIPE, SIG_IGN);
+  spdlog::logger logger("log", std::make_shared<LogSink>(ends_[1]));
+  close(ends_[0]);
+  for (int i = 0; i < 10; ++i) logger.info("line");
+  ends_[0] = dup(ends_[1]);
 }
 
 TEST(LogTest, WhatLibrariesSayBecomesLinesOfOurs) {
