@@ -23,6 +23,16 @@ absl::StatusOr<std::string> RandomName() {
   return absl::StrCat("uploads/", absl::BytesToHexString(absl::string_view(random.data(), random.size())));
 }
 
+absl::Status NoMemory() {
+  return engine::WithReason(absl::ResourceExhaustedError("there is no memory for the upload"),
+                            ErrorReason::kOutOfMemory);
+}
+
+// A tenant without a name is everybody; one that holds nothing gets whatever fits.
+bool HoldsShare(const std::string& tenant, uint64_t held, uint64_t free) {
+  return !tenant.empty() && held / engine::Admission::kShareOfFree >= free;
+}
+
 }  // namespace
 
 UploadStore::UploadStore(const Options& options, engine::Clock& clock, UsageListener listener)
@@ -56,10 +66,11 @@ absl::StatusOr<UploadStore::UploadPtr> UploadStore::SameLocked(const NewUpload& 
 absl::StatusOr<UploadInfo> UploadStore::Create(NewUpload request) {
   PROOFMILL_ASSIGN_OR_RETURN(std::string name, RandomName());
   const uint64_t size_bytes = request.size_bytes;
-  PROOFMILL_RETURN_IF_ERROR(Claim(size_bytes));
+  const std::string tenant = request.tenant;
+  PROOFMILL_RETURN_IF_ERROR(Claim(tenant, size_bytes));
   absl::StatusOr<UploadPtr> inserted;
   try {
-    const NewUpload content{.tenant = request.tenant,
+    const NewUpload content{.tenant = tenant,
                             .request_id = request.request_id,
                             .circuit = request.circuit,
                             .size_bytes = size_bytes,
@@ -76,10 +87,9 @@ absl::StatusOr<UploadInfo> UploadStore::Create(NewUpload request) {
       return info;
     }
   } catch (const std::bad_alloc&) {
-    inserted = engine::WithReason(absl::ResourceExhaustedError("there is no memory for the upload"),
-                                  ErrorReason::kOutOfMemory);
+    inserted = NoMemory();
   }
-  Unclaim(size_bytes);
+  Unclaim(tenant, size_bytes);
   if (!inserted.ok()) return inserted.status();
   return (*inserted)->Get();
 }
@@ -113,14 +123,15 @@ absl::StatusOr<UploadStore::TakenUpload> UploadStore::Take(std::string_view tena
 }
 
 void UploadStore::PutBack(TakenUpload taken) {
+  const std::string tenant = taken.info.tenant;
   const uint64_t size_bytes = taken.info.size_bytes;
-  if (!Claim(size_bytes).ok()) return;
+  if (!Claim(tenant, size_bytes).ok()) return;
   try {
     const auto upload = std::make_shared<Upload>(std::move(taken), clock_, options_.idle_timeout);
     engine::MutexLock lock(mu_);
     InsertLocked(upload);
   } catch (const std::bad_alloc&) {
-    Unclaim(size_bytes);
+    Unclaim(tenant, size_bytes);
   }
 }
 
@@ -176,21 +187,29 @@ absl::StatusOr<UploadStore::UploadPtr> UploadStore::Find(std::string_view tenant
       ErrorReason::kUploadUnknown);
 }
 
-absl::Status UploadStore::Claim(uint64_t size_bytes) {
+absl::Status UploadStore::Claim(const std::string& tenant, uint64_t size_bytes) try {
   {
     engine::MutexLock lock(mu_);
-    const uint64_t bytes_free = options_.bytes_max - usage_.bytes;  // usage never exceeds the bound
-    if (usage_.count >= options_.count_max || size_bytes > bytes_free) return NoRoom(size_bytes, usage_);
+    PROOFMILL_RETURN_IF_ERROR(CheckRoomLocked(tenant, size_bytes));
+    Usage& own = tenants_[tenant];  // first: it may throw
+    own.count += 1;
+    own.bytes += size_bytes;
     usage_.count += 1;
     usage_.bytes += size_bytes;
   }
   if (listener_) listener_(1, static_cast<int64_t>(size_bytes));
   return absl::OkStatus();
+} catch (const std::bad_alloc&) {
+  return NoMemory();
 }
 
-void UploadStore::Unclaim(uint64_t size_bytes) {
+void UploadStore::Unclaim(const std::string& tenant, uint64_t size_bytes) {
   {
     engine::MutexLock lock(mu_);
+    const auto own = tenants_.find(tenant);
+    own->second.count -= 1;
+    own->second.bytes -= size_bytes;
+    if (own->second.count == 0) tenants_.erase(own);
     usage_.count -= 1;
     usage_.bytes -= size_bytes;
   }
@@ -206,19 +225,38 @@ void UploadStore::Remove(const UploadPtr& upload) {
     // Only while the id stands for this one: no key is made, since what ends an upload must not want memory.
     std::erase_if(by_request_id_, [&upload](const auto& entry) { return entry.second == upload; });
   }
-  Unclaim(upload->size_bytes());
+  Unclaim(upload->tenant(), upload->size_bytes());
 }
 
-absl::Status UploadStore::NoRoom(uint64_t size_bytes, const Usage& usage) const {
+absl::Status UploadStore::CheckRoomLocked(const std::string& tenant, uint64_t size_bytes) const {
+  const uint64_t bytes_free = options_.bytes_max - usage_.bytes;  // usage never exceeds the bound
+  if (usage_.count < options_.count_max && size_bytes <= bytes_free) return CheckShareLocked(tenant);
   absl::Status status = absl::ResourceExhaustedError(absl::StrCat(
-      "there is no room for an upload of ", size_bytes, " bytes: ", usage.count, " of ", options_.count_max,
-      " uploads are open, with ", usage.bytes, " of ", options_.bytes_max, " bytes"));
+      "there is no room for an upload of ", size_bytes, " bytes: ", usage_.count, " of ", options_.count_max,
+      " uploads are open, with ", usage_.bytes, " of ", options_.bytes_max, " bytes"));
   // More than the bound alone can never fit, so waiting does not help.
   if (size_bytes > options_.bytes_max) {
     return engine::WithReason(std::move(status), ErrorReason::kMessageTooLarge);
   }
   return engine::WithRetryDelay(engine::WithReason(std::move(status), ErrorReason::kQueueFull),
                                 options_.retry_delay);
+}
+
+absl::Status UploadStore::CheckShareLocked(const std::string& tenant) const {
+  const auto own = tenants_.find(tenant);
+  if (own == tenants_.end()) return absl::OkStatus();
+  const Usage& held = own->second;
+  const Usage free{.count = options_.count_max - usage_.count, .bytes = options_.bytes_max - usage_.bytes};
+  if (!HoldsShare(tenant, held.count, free.count) && !HoldsShare(tenant, held.bytes, free.bytes)) {
+    return absl::OkStatus();
+  }
+  return engine::WithRetryDelay(
+      engine::WithReason(
+          absl::ResourceExhaustedError(absl::StrCat(
+              "the tenant holds its share, ", held.count, " uploads with ", held.bytes, " bytes, and ",
+              free.count, " uploads and ", free.bytes, " bytes are free for all others")),
+          ErrorReason::kQuotaExceeded),
+      options_.retry_delay);
 }
 
 }  // namespace proofmill::server

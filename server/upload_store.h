@@ -5,6 +5,9 @@
 // (its reservation) and counts against the bounds of this store, so that half-open uploads cannot take all of
 // that budget. One that gets nothing for a while is ended, and its memory wiped.
 //
+// Within the bounds tenants share as in the queue (engine/dispatch/admission.h): one may hold at most
+// kShareOfFree times what it leaves free, of uploads and of bytes; where nobody is known by name, all of it.
+//
 // Thread safety: every method may be called from any thread. Pieces of different uploads are copied and
 // hashed at the same time; those of one upload one after the other. Locks: that of the table, and one for
 // each upload; never two at once.
@@ -78,9 +81,11 @@ class UploadStore final : public Idler {
   //   ALREADY_EXISTS kRequestIdConflict  it is for other content: another circuit, size or hash.
   absl::StatusOr<std::optional<UploadInfo>> FindRepeated(const NewUpload& upload) const;
   // Makes room; or finds what FindRepeated() finds, with its errors.
-  //   RESOURCE_EXHAUSTED kQueueFull   too many uploads, or too many bytes; retry later.
-  //   RESOURCE_EXHAUSTED kOutOfMemory the memory cannot be had.
-  //   INTERNAL                        no randomness for the name.
+  //   RESOURCE_EXHAUSTED kMessageTooLarge more bytes than the bound; trying again cannot work.
+  //   RESOURCE_EXHAUSTED kQueueFull       too many uploads, or too many bytes; retry later.
+  //   RESOURCE_EXHAUSTED kQuotaExceeded   the tenant holds its share; retry later.
+  //   RESOURCE_EXHAUSTED kOutOfMemory     the memory cannot be had.
+  //   INTERNAL                            no randomness for the name.
   absl::StatusOr<UploadInfo> Create(NewUpload upload);
 
   // Adds the piece of the witness that begins at `offset`, itself in parts; what was there before is skipped.
@@ -106,7 +111,8 @@ class UploadStore final : public Idler {
   //   INVALID_ARGUMENT kRequestInvalid       it is for another circuit; the upload stays.
   absl::StatusOr<TakenUpload> Take(std::string_view tenant, std::string_view name, std::string_view circuit);
 
-  // Puts back what was taken, under the same name, for another try; wiped instead if there is no room by now.
+  // Puts back what was taken, under the same name, for another try; wiped instead if there is no room for the
+  // tenant by now.
   void PutBack(TakenUpload upload);
 
   // Gives the place in the queue back that an upload's reservation holds, if any: its stream has gone.
@@ -130,11 +136,13 @@ class UploadStore final : public Idler {
   // The upload with that request id, or null.
   absl::StatusOr<UploadPtr> SameLocked(const NewUpload& upload) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void InsertLocked(const UploadPtr& upload) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
-  // Counts an upload before its memory is taken, and no more.
-  absl::Status Claim(uint64_t size_bytes);
-  void Unclaim(uint64_t size_bytes);
+  // Counts an upload before its memory is taken, and no more. Errors as Create().
+  absl::Status Claim(const std::string& tenant, uint64_t size_bytes);
+  void Unclaim(const std::string& tenant, uint64_t size_bytes);
   void Remove(const UploadPtr& upload);
-  absl::Status NoRoom(uint64_t size_bytes, const Usage& usage) const;
+  absl::Status CheckRoomLocked(const std::string& tenant, uint64_t size_bytes) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  absl::Status CheckShareLocked(const std::string& tenant) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const Options options_;
   engine::Clock& clock_;
@@ -143,6 +151,7 @@ class UploadStore final : public Idler {
   std::map<std::string, UploadPtr, std::less<>> uploads_ ABSL_GUARDED_BY(mu_);
   std::map<RequestKey, UploadPtr> by_request_id_ ABSL_GUARDED_BY(mu_);  // of these, those with an id
   Usage usage_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, Usage> tenants_ ABSL_GUARDED_BY(mu_);  // of those that hold something
 };
 
 }  // namespace proofmill::server

@@ -253,6 +253,44 @@ TEST_F(AccessCallsTest, ATenantsQuotaIsItsOwnAndChangesWithTheFile) {
   gate_.Open();
 }
 
+TEST_F(AccessCallsTest, ATenantThatOpensAllTheUploadsItCanLeavesSomeToOthers) {
+  StartWithKeys([](Config& config) {
+    config.upload_count_max = 10;
+    config.upload_idle_timeout = absl::Minutes(1);
+  });
+  const std::string wtns = Wtns("small");
+  const auto begin = [&](const std::string& key) {
+    v1::CreateUploadRequest request;
+    request.set_circuit("small");
+    request.set_size_bytes(wtns.size());
+    v1::CreateUploadResponse response;
+    const auto context = ContextWith(key);
+    return OutcomeOf(uploads_->CreateUpload(context.get(), request, &response), *context);
+  };
+  for (int i = 0; i < 8; ++i) ASSERT_TRUE(begin(wallet_.key).status.ok()) << i;
+  const Outcome outcome = begin(wallet_.key);
+  EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(outcome.reason, "QUOTA_EXCEEDED");
+  EXPECT_TRUE(outcome.has_retry_info);
+
+  EXPECT_TRUE(begin(rollup_.key).status.ok());
+  const auto context = ContextWith(rollup_.key);
+  const auto stream = prover_->ProveStream(context.get());
+  v1::ProveStreamRequest request;
+  request.mutable_header()->mutable_spec()->set_circuit("small");
+  request.mutable_header()->set_size_bytes(wtns.size());
+  ASSERT_TRUE(stream->Write(request));
+  v1::ProveStreamResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_TRUE(response.has_admitted());
+  request.mutable_chunk()->set_data(wtns);
+  ASSERT_TRUE(stream->Write(request));
+  while (stream->Read(&response) && !response.has_result()) {
+  }
+  EXPECT_TRUE(response.has_result());
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
 TEST_F(AccessCallsTest, TheAdminListenerWantsAnAdminsKeyFromOtherMachinesAndKeepsAnAudit) {
   StartWithKeys([](Config& config) {
     config.admin_listen = "0.0.0.0:0";

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/base/error_reason.h"
@@ -156,6 +157,68 @@ TEST_F(UploadStoreTest, BothBoundsHoldAndTellWhenToComeBack) {
                 few.Create({.tenant = "t", .circuit = "c", .size_bytes = 1, .sha256 = "", .reservation = {}})
                     .status()),
             ErrorReason::kQueueFull);
+}
+
+TEST_F(UploadStoreTest, OneTenantLeavesAFifthOfTheUploadsToOthersAndTwoANinth) {
+  UploadStore store({.count_max = 90, .bytes_max = 1000, .idle_timeout = seconds(60)}, clock_);
+  std::vector<std::pair<std::string, std::string>> held;  // tenant, name
+  // Begins uploads until one is refused, and says how many.
+  const auto fill = [&](const std::string& tenant, uint64_t size) {
+    int taken = 0;
+    while (true) {
+      const auto info = store.Create(
+          {.tenant = tenant, .circuit = "c", .size_bytes = size, .sha256 = "", .reservation = {}});
+      if (!info.ok()) {
+        const bool full = store.usage().count == 90 || store.usage().bytes + size > 1000;
+        EXPECT_EQ(engine::GetReason(info.status()),
+                  full ? ErrorReason::kQueueFull : ErrorReason::kQuotaExceeded);
+        EXPECT_TRUE(absl::IsResourceExhausted(info.status()));
+        EXPECT_TRUE(engine::GetRetryDelay(info.status()).has_value());
+        return taken;
+      }
+      held.emplace_back(tenant, info->name);
+      ++taken;
+    }
+  };
+  const auto end_all = [&] {
+    for (const auto& [tenant, name] : held) EXPECT_TRUE(store.Delete(tenant, name).ok());
+    held.clear();
+    EXPECT_EQ(store.usage().count, 0u);
+  };
+
+  EXPECT_NEAR(fill("greedy", 1), 72, 1);
+  EXPECT_NEAR(fill("second", 1), 15, 1) << "four fifths of what the first has left";
+  EXPECT_GE(fill("third", 1), 1);
+  end_all();
+  EXPECT_NEAR(fill("greedy", 20), 40, 1) << "four fifths of the bytes, of what was given back too";
+  EXPECT_NEAR(fill("second", 20), 8, 1);
+  end_all();
+  EXPECT_EQ(fill("greedy", 1000), 1) << "one that holds nothing gets whatever fits";
+  end_all();
+  EXPECT_EQ(fill("", 1), 90) << "where nobody has a name, all is for all";
+}
+
+TEST_F(UploadStoreTest, WhatIsPutBackNeedsRoomInTheTenantsShare) {
+  UploadStore store({.count_max = 5, .bytes_max = 100, .idle_timeout = seconds(60)}, clock_);
+  const auto create = [&] {
+    const auto info =
+        store.Create({.tenant = "t", .circuit = "c", .size_bytes = 1, .sha256 = "", .reservation = {}});
+    EXPECT_TRUE(info.ok()) << info.status();
+    return info.ok() ? info->name : "";
+  };
+  std::vector<std::string> names;
+  for (int i = 0; i < 4; ++i) names.push_back(create());
+  for (const std::string& name : {names[0], names[1]}) ASSERT_TRUE(store.Write("t", name, 0, {"w"}).ok());
+  auto first = store.Take("t", names[0], "c"), second = store.Take("t", names[1], "c");
+  ASSERT_TRUE(first.ok() && second.ok());
+  store.PutBack(*std::move(first));
+  EXPECT_EQ(store.Get("t", names[0])->committed_bytes, 1u);
+  create();
+
+  store.PutBack(*std::move(second));
+
+  EXPECT_EQ(engine::GetReason(store.Get("t", names[1]).status()), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(store.usage().count, 4u);
 }
 
 TEST_F(UploadStoreTest, WhatCanNeverFitIsRefusedForGood) {
