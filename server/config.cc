@@ -103,7 +103,7 @@ std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a t
        1'000'000},
       {"upload_bytes_max", "SIZE", "Bytes that open uploads may hold together.", &Config::upload_bytes_max,
        kMiB},
-      {"upload_idle_timeout", "TIME", "An upload that gets nothing for this long is wiped.",
+      {"upload_idle_timeout", "TIME", "An upload that gets nothing new for this long is wiped.",
        &Config::upload_idle_timeout},
       {"deadline_max", "TIME",
        "Longest time for one call; longer and absent deadlines of clients are cut to it.",

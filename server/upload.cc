@@ -69,13 +69,13 @@ absl::StatusOr<UploadInfo> UploadStore::Upload::Write(uint64_t offset,
   for (const std::string_view part : data) length += part.size();
   engine::MutexLock lock(mu_);
   if (ended_) return Unknown();
-  Touch();
   // In this order, so that no sum can wrap.
   if (offset > committed_ || length > size_bytes_ - offset) {
     return BadOffset(offset, length, committed_, size_bytes_);
   }
   uint64_t known = committed_ - offset;
   if (length <= known) return InfoLocked();
+  Touch();  // only what is new keeps an upload alive
   for (std::string_view part : data) {
     const uint64_t skipped = std::min<uint64_t>(known, part.size());
     known -= skipped;

@@ -3,7 +3,7 @@
 // An upload belongs to the tenant who began it, and is known by its name, 128 random bits, which its creator
 // alone is told; for everybody else it does not exist. It holds room in the engine's budget of witness bytes
 // (its reservation) and counts against the bounds of this store, so that half-open uploads cannot take all of
-// that budget. One that gets nothing for a while is ended, and its memory wiped.
+// that budget. One that gets nothing new for a while is ended, and its memory wiped.
 //
 // Within the bounds tenants share as in the queue (engine/dispatch/admission.h): one may hold at most
 // kShareOfFree times what it leaves free, of uploads and of bytes; where nobody is known by name, all of it.
@@ -45,7 +45,7 @@ struct UploadInfo {
   uint64_t size_bytes = 0;
   std::string sha256;  // as it was announced
   uint64_t committed_bytes = 0;
-  engine::Clock::time_point expiry;  // if nothing more comes
+  engine::Clock::time_point expiry;  // if nothing new comes
 
   bool complete() const { return committed_bytes == size_bytes; }
 };
@@ -88,7 +88,8 @@ class UploadStore final : public Idler {
   //   INTERNAL                            no randomness for the name.
   absl::StatusOr<UploadInfo> Create(NewUpload upload);
 
-  // Adds the piece of the witness that begins at `offset`, itself in parts; what was there before is skipped.
+  // Adds the piece of the witness that begins at `offset`, itself in parts; what was there before is skipped,
+  // and a piece of nothing else does not put off the end of an idle upload.
   // The last piece checks the hash, and a wrong one ends the upload.
   //   NOT_FOUND kUploadUnknown           no such upload, another tenant's, or it has ended.
   //   INVALID_ARGUMENT kUploadOffset     a gap before the piece, or bytes after the announced end.

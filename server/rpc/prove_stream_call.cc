@@ -90,7 +90,6 @@ void ProveStreamCall::OnReadDone(bool ok) {
   {
     engine::MutexLock lock(mu_);
     handling_ = false;
-    idle_since_ = services_.engine.clock().Now();
     more = ok && phase_ == Phase::kChunks && !outcome_.has_value();
   }
   if (more) StartRead(&request_bytes_);
@@ -138,6 +137,8 @@ absl::Status ProveStreamCall::HandleHeader(const v1::StreamHeader& header) {
     engine::MutexLock lock(mu_);
     phase_ = Phase::kChunks;
     upload_ = upload.name;
+    committed_bytes_ = upload.committed_bytes;
+    idle_since_ = services_.engine.clock().Now();
     admitted_ = std::move(admitted);
   }
   Pump();
@@ -185,6 +186,12 @@ absl::Status ProveStreamCall::HandleChunk(const v1::Chunk& chunk, SecretField& d
       const UploadInfo upload,
       services_.uploads.Write(spec_.tenant, name, chunk.offset_bytes(), data.pieces()));
   data.Wipe();  // before the last chunk makes a job of the upload, and its answer
+  {
+    engine::MutexLock lock(mu_);
+    // A chunk that came before keeps no stream alive.
+    if (upload.committed_bytes > committed_bytes_) idle_since_ = services_.engine.clock().Now();
+    committed_bytes_ = upload.committed_bytes;
+  }
   return upload.complete() ? SubmitUploaded() : absl::OkStatus();
 }
 
@@ -270,7 +277,7 @@ void ProveStreamCall::EndIdle(engine::Clock::time_point now) {
       status =
           engine::WithReason(absl::UnavailableError("the service is shutting down"), ErrorReason::kDraining);
     } else if (now >= idle_since_ + services_.limits.idle_timeout) {
-      status = Expired("the client owed a message for too long");
+      status = Expired("the client sent nothing new for too long");
     } else if (now >= deadline_) {
       status = Expired("the deadline passed before the witness was complete");
     }

@@ -22,6 +22,7 @@
 #include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,7 +54,7 @@ class ProveStreamCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, g
   void OnCancel() override;
   void OnDone() override;
 
-  // Ends the call if its client owes a message for too long, or its deadline has passed before the witness
+  // Ends the call if its client has sent nothing new of the witness for too long, or its deadline has passed before the witness
   // was complete.
   void EndIdle(engine::Clock::time_point now) override;
 
@@ -97,7 +98,8 @@ class ProveStreamCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, g
   engine::Mutex mu_;
   Phase phase_ ABSL_GUARDED_BY(mu_) = Phase::kHeader;
   std::string upload_ ABSL_GUARDED_BY(mu_);
-  engine::Clock::time_point idle_since_ ABSL_GUARDED_BY(mu_);
+  uint64_t committed_bytes_ ABSL_GUARDED_BY(mu_) = 0;            // of the upload, when last looked at
+  engine::Clock::time_point idle_since_ ABSL_GUARDED_BY(mu_);  // the header, or the last new byte
   std::optional<v1::Admitted> admitted_ ABSL_GUARDED_BY(mu_);      // to be sent
   std::optional<engine::Progress> progress_ ABSL_GUARDED_BY(mu_);  // to be sent; a newer one replaces it
   std::optional<absl::StatusOr<engine::ProveResult>> outcome_ ABSL_GUARDED_BY(mu_);

@@ -305,6 +305,27 @@ TEST_F(ProveStreamTest, AStreamThatOwesAMessageForTooLongIsEndedAndItsMemoryGive
   EXPECT_TRUE(MetricBecomes("proofmill_streams", 0));
 }
 
+TEST_F(ProveStreamTest, AStreamThatSendsTheSameByteAgainAndAgainIsIdle) {
+  StartServer([](Config& config) { config.upload_idle_timeout = absl::Milliseconds(150); });
+  Stream stream(*this);
+  stream.SendHeader(wtns_);
+  stream.ReadAdmitted();
+  // Until the service has ended it; the test's own time limit is that of a service which does not.
+  while (stream.SendChunk(0, wtns_.substr(0, 1))) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+
+  const Outcome outcome = stream.Finish();
+  // Whether the stream is found idle first, or its upload, differs.
+  if (outcome.reason == "UPLOAD_UNKNOWN") {
+    EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::NOT_FOUND);
+  } else {
+    EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+    EXPECT_EQ(outcome.reason, "DEADLINE_EXPIRED") << outcome.status.error_message();
+    EXPECT_LT(outcome.status.error_message().find("nothing new"), std::string::npos);
+  }
+  EXPECT_TRUE(MetricBecomes("proofmill_uploads", 0));
+  EXPECT_TRUE(MetricBecomes("proofmill_queue_witness_bytes", 0));
+}
+
 TEST_F(ProveStreamTest, AFullQueueRefusesTheHeader) {
   StartServer([](Config& config) { config.queue_jobs_max = 1; });
   gate_.Close();

@@ -244,6 +244,27 @@ TEST_F(UploadStoreTest, AnIdleUploadEndsAndABusyOneStays) {
   EXPECT_EQ(bytes_, 10);
 }
 
+TEST_F(UploadStoreTest, AnUploadThatGetsNothingNewIsIdle) {
+  const std::string name = Create(10);
+  Write(name, 0, "ab");
+  const auto expiry = clock_.Now() + seconds(60);
+  clock_.Advance(seconds(59));
+  EXPECT_EQ(Write(name, 0, "a"), 2u);
+  EXPECT_EQ(Write(name, 1, "b"), 2u);
+  EXPECT_EQ(WriteError(name, 3, "d"), ErrorReason::kUploadOffset);
+  EXPECT_EQ(store_.Get("t", name)->expiry, expiry);
+  store_.EndIdle(clock_.Now());
+  EXPECT_EQ(Write(name, 1, "bc"), 3u) << "its last byte is new";
+  clock_.Advance(seconds(59));
+  store_.EndIdle(clock_.Now());
+  EXPECT_EQ(Write(name, 0, "abc"), 3u);
+  clock_.Advance(seconds(1));
+  store_.EndIdle(clock_.Now());
+
+  EXPECT_EQ(WriteError(name, 3, "d"), ErrorReason::kUploadUnknown);
+  EXPECT_EQ(count_, 0);
+}
+
 TEST_F(UploadStoreTest, ADeletedUploadIsGone) {
   const std::string name = Create(10);
   EXPECT_TRUE(store_.Delete("t", name).ok());
