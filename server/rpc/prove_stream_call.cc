@@ -163,6 +163,12 @@ absl::StatusOr<UploadInfo> ProveStreamCall::OpenUpload(const v1::StreamHeader& h
                                        upload.size_bytes, " bytes, as the upload was begun with, got ",
                                        spec_.circuit, " and ", header.size_bytes(), " bytes"));
   }
+  // Left out, the one that the upload was begun with counts.
+  if (!header.sha256().empty() && upload.sha256 != header.sha256()) {
+    return InvalidRequest(absl::StrCat("header.sha256: expected ",
+                                       upload.sha256.empty() ? "none" : "the hash or none",
+                                       ", as the upload was begun with, got another"));
+  }
   return upload;
 }
 

@@ -54,8 +54,8 @@ class ProveStreamCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, g
   void OnCancel() override;
   void OnDone() override;
 
-  // Ends the call if its client has sent nothing new of the witness for too long, or its deadline has passed before the witness
-  // was complete.
+  // Ends the call if its client has sent nothing new of the witness for too long, or its deadline has passed
+  // before the witness was complete.
   void EndIdle(engine::Clock::time_point now) override;
 
  private:
@@ -98,8 +98,8 @@ class ProveStreamCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, g
   engine::Mutex mu_;
   Phase phase_ ABSL_GUARDED_BY(mu_) = Phase::kHeader;
   std::string upload_ ABSL_GUARDED_BY(mu_);
-  uint64_t committed_bytes_ ABSL_GUARDED_BY(mu_) = 0;            // of the upload, when last looked at
-  engine::Clock::time_point idle_since_ ABSL_GUARDED_BY(mu_);  // the header, or the last new byte
+  uint64_t committed_bytes_ ABSL_GUARDED_BY(mu_) = 0;              // of the upload, when last looked at
+  engine::Clock::time_point idle_since_ ABSL_GUARDED_BY(mu_);      // the header, or the last new byte
   std::optional<v1::Admitted> admitted_ ABSL_GUARDED_BY(mu_);      // to be sent
   std::optional<engine::Progress> progress_ ABSL_GUARDED_BY(mu_);  // to be sent; a newer one replaces it
   std::optional<absl::StatusOr<engine::ProveResult>> outcome_ ABSL_GUARDED_BY(mu_);

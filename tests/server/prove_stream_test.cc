@@ -285,6 +285,47 @@ TEST_F(ProveStreamTest, AnUploadOfAnotherSizeOrCircuitIsNotGoneOnWith) {
   EXPECT_EQ(other_circuit.Finish().reason, "REQUEST_INVALID");
 }
 
+TEST_F(ProveStreamTest, AnUploadOfAnotherHashIsNotGoneOnWith) {
+  const std::string right = Sha256(wtns_), wrong(32, '\0');
+  for (const std::string& announced : {right, std::string()}) {
+    std::string upload;
+    {
+      Stream broken(*this);
+      broken.SendHeader(wtns_, [&](auto& header) { header.set_sha256(announced); });
+      upload = broken.ReadAdmitted().upload();
+      broken.SendChunk(0, wtns_.substr(0, 100));
+      broken.HalfClose();
+      EXPECT_EQ(broken.Finish().reason, "UPLOAD_INCOMPLETE");
+    }
+    const auto go_on = [&](const std::string& sha256, Stream& stream) {
+      stream.SendHeader(wtns_, [&](auto& header) {
+        header.set_upload(upload);
+        header.set_sha256(sha256);
+      });
+    };
+    Stream other(*this);
+    go_on(announced.empty() ? right : wrong, other);
+    EXPECT_FALSE(other.Read().has_value());
+    const Outcome outcome = other.Finish();
+    EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    EXPECT_EQ(outcome.reason, "REQUEST_INVALID");
+    EXPECT_LT(outcome.status.error_message().find("header.sha256: expected"), std::string::npos);
+
+    // The upload is as it was, and goes on with its own hash, said again or not.
+    Stream same(*this);
+    go_on(announced, same);
+    EXPECT_EQ(same.ReadAdmitted().committed_bytes(), 100u);
+    same.SendChunk(100, wtns_.substr(100, 100));
+    same.HalfClose();
+    EXPECT_EQ(same.Finish().reason, "UPLOAD_INCOMPLETE");
+    Stream without(*this);
+    go_on("", without);
+    EXPECT_EQ(without.ReadAdmitted().committed_bytes(), 200u);
+    without.SendChunk(200, wtns_.substr(200));
+    EXPECT_TRUE(without.ReadResult().has_value());
+  }
+}
+
 TEST_F(ProveStreamTest, AStreamThatOwesAMessageForTooLongIsEndedAndItsMemoryGivenBack) {
   StartServer([](Config& config) { config.upload_idle_timeout = absl::Milliseconds(150); });
   Stream silent(*this);
