@@ -34,6 +34,7 @@ ProveBatchCall* ProveBatchCall::Start(ServiceContext& services, grpc::CallbackSe
 ProveBatchCall::ProveBatchCall(ServiceContext& services, grpc::CallbackServerContext& context)
     : services_(services),
       context_(context),
+      deadline_(CallDeadline(services, context.deadline())),
       record_(services, Method::kProveBatch, context),
       tenant_(record_.caller().tenant) {
   if (!record_.access().ok()) outcome_ = record_.access();
@@ -55,7 +56,7 @@ void ProveBatchCall::OnReadDone(bool ok) {
     engine::MutexLock lock(mu_);
     if (!ok) half_closed_ = true;
     if (!status.ok() && !outcome_.has_value()) outcome_ = status;
-    more = !half_closed_ && !outcome_.has_value() && HasRoomLocked();
+    more = !half_closed_ && !outcome_.has_value() && TakesMoreLocked();
     reading_ = more;
   }
   if (!status.ok()) OnCancel();  // whatever is on its way is for nobody
@@ -105,12 +106,9 @@ TicketOr ProveBatchCall::SubmitItem(const v1::ProveBatchRequest& message, Secret
                      spec](absl::StatusOr<engine::ProveResult> result) {
     self->Complete(item_id, spec, std::move(result));
   };
-  return SubmitInput(services_, input,
-                     {.spec = spec,
-                      .claims = *input.claims,
-                      .deadline = ToEngineDeadline(context_.deadline(), services_.engine.clock()),
-                      .done = done,
-                      .progress = nullptr});
+  return SubmitInput(
+      services_, input,
+      {.spec = spec, .claims = *input.claims, .deadline = deadline_, .done = done, .progress = nullptr});
 }
 
 void ProveBatchCall::Complete(const std::string& item_id, const Spec& spec,
@@ -144,7 +142,7 @@ void ProveBatchCall::OnWriteDone(bool ok) {
   {
     engine::MutexLock lock(mu_);
     sending_ = false;
-    read = !reading_ && !half_closed_ && !outcome_.has_value() && HasRoomLocked();
+    read = !reading_ && !half_closed_ && !outcome_.has_value() && TakesMoreLocked();
     if (read) reading_ = true;
   }
   if (read) StartRead(&request_bytes_);
@@ -171,19 +169,23 @@ void ProveBatchCall::OnDone() {
   const auto self = std::move(self_);  // the last reference may be this one
 }
 
-void ProveBatchCall::EndIdle(engine::Clock::time_point) {
-  if (!services_.draining) return;
+void ProveBatchCall::EndIdle(engine::Clock::time_point now) {
+  const bool draining = services_.draining;
+  if (!draining && now < deadline_) return;
   {
     engine::MutexLock lock(mu_);
     if (!items_.empty() || !answers_.empty() || outcome_.has_value()) return;
-    outcome_ =
-        engine::WithReason(absl::UnavailableError("the service is shutting down"), ErrorReason::kDraining);
+    outcome_ = draining ? engine::WithReason(absl::UnavailableError("the service is shutting down"),
+                                             ErrorReason::kDraining)
+                        : engine::WithReason(absl::DeadlineExceededError("the deadline of the stream passed"),
+                                             ErrorReason::kDeadlineExpired);
   }
   Pump();
 }
 
-bool ProveBatchCall::HasRoomLocked() const {
-  return items_.size() + answers_.size() < services_.limits.batch_items_max;
+bool ProveBatchCall::TakesMoreLocked() const {
+  return items_.size() + answers_.size() < services_.limits.batch_items_max &&
+         services_.engine.clock().Now() < deadline_;
 }
 
 void ProveBatchCall::Pump() {

@@ -4,7 +4,8 @@
 //
 // Messages are read only while fewer items than the bound are on their way or wait to be sent, so a client
 // that sends faster than proofs are made, or reads slowly, is held back by flow control and not by memory of
-// ours.
+// ours. None is read once the deadline has passed, that of the client or the longest that a call may have;
+// it is the deadline of every item too, so what is on its way then is answered soon, and the stream ends.
 //
 // Lifetime and threads: as in prove_stream_call.h. The call owns itself until OnDone(); the engine's
 // callbacks hold it too, and what they bring after the end is dropped. gRPC is never called with mu_ held;
@@ -50,7 +51,8 @@ class ProveBatchCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   void OnCancel() override;
   void OnDone() override;
 
-  // Ends a stream that nothing is on its way for, once jobs are refused because the process ends.
+  // Ends a stream that nothing is on its way for, once its deadline has passed or jobs are refused because
+  // the process ends.
   void EndIdle(engine::Clock::time_point now) override;
 
  private:
@@ -59,10 +61,12 @@ class ProveBatchCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   TicketOr SubmitItem(const v1::ProveBatchRequest& message, SecretField& witness);
   void Complete(const std::string& item_id, const Spec& spec, absl::StatusOr<engine::ProveResult> result);
   void Pump();
-  bool HasRoomLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether another message may be read.
+  bool TakesMoreLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   ServiceContext& services_;
   grpc::CallbackServerContext& context_;
+  const engine::Clock::time_point deadline_;
   std::shared_ptr<ProveBatchCall> self_;
 
   // Touched by reactions of reading only, which gRPC calls one at a time.

@@ -1,6 +1,5 @@
 #include "server/rpc/prove_stream_call.h"
 
-#include <algorithm>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -51,9 +50,7 @@ ProveStreamCall* ProveStreamCall::Start(ServiceContext& services, grpc::Callback
 ProveStreamCall::ProveStreamCall(ServiceContext& services, grpc::CallbackServerContext& context)
     : services_(services),
       context_(context),
-      deadline_(std::min(ToEngineDeadline(context.deadline(), services.engine.clock())
-                             .value_or(engine::Clock::time_point::max()),
-                         services.engine.clock().Now() + services.limits.deadline_max)),
+      deadline_(CallDeadline(services, context.deadline())),
       record_(services, Method::kProveStream, context),
       idle_since_(services.engine.clock().Now()) {}
 

@@ -1,5 +1,6 @@
 #include "server/rpc/submit.h"
 
+#include <algorithm>
 #include <new>
 #include <string>
 #include <utility>
@@ -76,6 +77,13 @@ engine::ReceivedInput Receive(SecretField& field) {
 }
 
 }  // namespace
+
+engine::Clock::time_point CallDeadline(const ServiceContext& services,
+                                       std::chrono::system_clock::time_point deadline) {
+  engine::Clock& clock = services.engine.clock();
+  return std::min(ToEngineDeadline(deadline, clock).value_or(engine::Clock::time_point::max()),
+                  clock.Now() + services.limits.deadline_max);
+}
 
 absl::Status NoMemoryForWitness() {
   return engine::WithReason(absl::ResourceExhaustedError("there is no memory for the witness"),

@@ -8,6 +8,7 @@
 #ifndef PROOFMILL_SERVER_RPC_SUBMIT_H_
 #define PROOFMILL_SERVER_RPC_SUBMIT_H_
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,7 +31,12 @@ struct Submission {
   engine::ProveCallback done;
   engine::ProgressCallback progress;  // may be empty
 };
+
 using TicketOr = absl::StatusOr<std::shared_ptr<engine::Ticket>>;
+
+// When a call that the client keeps open is over: at its deadline, and `deadline_max` from now at the latest.
+engine::Clock::time_point CallDeadline(const ServiceContext& services,
+                                       std::chrono::system_clock::time_point deadline);
 
 // RESOURCE_EXHAUSTED kOutOfMemory, for a witness that memory cannot be had for.
 absl::Status NoMemoryForWitness();

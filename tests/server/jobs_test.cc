@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "gmock/gmock.h"
 #include "tests/server/service_fixture.h"
 
 namespace proofmill::server {
@@ -393,6 +394,59 @@ TEST_F(BatchTest, AnIdleBatchDoesNotHoldUpAStop) {
   Drain();
   EXPECT_LT(std::chrono::steady_clock::now() - start, kPatience);
   EXPECT_EQ(OutcomeOf(stream->Finish(), *context).reason, "DRAINING");
+}
+
+TEST_F(BatchTest, ABatchEndsWhenTheLongestTimeOfACallIsOver) {
+  StartServer([](Config& config) {
+    config.deadline_max = absl::Seconds(1);
+    config.upload_idle_timeout = absl::Milliseconds(100);  // looks at what is open each 25 ms
+  });
+  gate_.Close();
+  const auto idle_context = ContextFor(), context = ContextFor();
+  const auto idle = prover_->ProveBatch(idle_context.get()), stream = prover_->ProveBatch(context.get());
+  ASSERT_TRUE(stream->Write(Item("late", 1)));
+  ASSERT_TRUE(gate_.AwaitWaiting(1));
+  const Outcome idle_outcome = OutcomeOf(idle->Finish(), *idle_context);
+  EXPECT_EQ(idle_outcome.status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(idle_outcome.reason, "DEADLINE_EXPIRED");
+
+  v1::ProveBatchResponse response;
+  ASSERT_TRUE(stream->Read(&response)) << "what is on its way is answered first";
+  EXPECT_EQ(response.item_id(), "late");
+  EXPECT_EQ(response.error().reason(), "DEADLINE_EXPIRED");
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_EQ(OutcomeOf(stream->Finish(), *context).reason, "DEADLINE_EXPIRED");
+  EXPECT_TRUE(MetricBecomes("proofmill_streams", 0));
+  EXPECT_TRUE(MetricBecomes("proofmill_queue_witness_bytes", 0));
+}
+
+TEST_F(BatchTest, ABatchThatIsNeverIdleEndsTooAndAnswersWhatItHasTaken) {
+  StartServer([](Config& config) {
+    config.deadline_max = absl::Seconds(1);
+    config.upload_idle_timeout = absl::Milliseconds(100);
+    config.batch_items_max = 4;
+  });
+  const auto context = ContextFor();
+  const auto stream = prover_->ProveBatch(context.get());
+  std::thread sender([&] {
+    // Until the service has ended the stream; the call's own deadline is that of a service which does not.
+    for (int i = 0; stream->Write(Item(absl::StrCat(i), 1)); ++i) {
+    }
+  });
+  int results = 0;
+  v1::ProveBatchResponse response;
+  while (stream->Read(&response)) {
+    results += response.has_result() ? 1 : 0;
+    if (!response.has_result()) {
+      EXPECT_THAT(response.error().reason(), ::testing::StartsWith("DEADLINE_"));
+    }
+  }
+  sender.join();
+  const Outcome outcome = OutcomeOf(stream->Finish(), *context);
+  EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(outcome.reason, "DEADLINE_EXPIRED") << outcome.status.error_message();
+  EXPECT_GT(results, 0);
+  EXPECT_TRUE(MetricBecomes("proofmill_streams", 0));
 }
 
 // Each opens a call over a channel that takes nothing and never reads: the call must end by itself, and a job
