@@ -21,7 +21,6 @@ using kernels::Fr;
 using kernels::U256;
 
 constexpr size_t kVersionDigits = 128;
-constexpr size_t kNameCharsMax = 128;
 constexpr size_t kSha256Bytes = 32;
 // Room for sections that we do not know in a .wtns file.
 constexpr uint64_t kWitnessSlackBytes = 64 << 10;

@@ -38,6 +38,7 @@ absl::StatusOr<Spec> ParseSpec(const v1::ProofSpec& spec);
 // Each of the two by itself, for requests without a ProofSpec.
 absl::Status CheckCircuitId(std::string_view id);
 absl::Status CheckVersion(std::string_view version);
+constexpr size_t kNameCharsMax = 128;
 // What clients name things with: at most 128 printable ASCII characters without spaces. `field` is for the
 // error.
 absl::Status CheckName(std::string_view name, std::string_view field);

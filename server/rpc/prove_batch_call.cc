@@ -1,5 +1,6 @@
 #include "server/rpc/prove_batch_call.h"
 
+#include <cstdint>
 #include <exception>
 #include <utility>
 #include <vector>
@@ -17,6 +18,23 @@
 namespace proofmill::server {
 
 using engine::ErrorReason;
+
+namespace {
+
+absl::Status CheckItemId(const std::string& item_id) {
+  if (item_id.empty()) return InvalidRequest("item_id: expected a name for the item, got nothing");
+  return CheckName(item_id, "item_id");
+}
+
+// `item_id` for an answer: whole characters of it, as many as a good one may have bytes.
+std::string Cut(const std::string& item_id) {
+  if (item_id.size() <= kNameCharsMax) return item_id;
+  size_t size = kNameCharsMax;
+  while (size > 0 && (static_cast<uint8_t>(item_id[size]) & 0xC0) == 0x80) --size;  // inside a character
+  return item_id.substr(0, size);
+}
+
+}  // namespace
 
 ProveBatchCall* ProveBatchCall::Start(ServiceContext& services, grpc::CallbackServerContext& context) {
   const auto call = std::make_shared<ProveBatchCall>(services, context);
@@ -70,15 +88,18 @@ absl::Status ProveBatchCall::HandleMessage() {
   if (!ParseApart(request_bytes_, kPaths, request_, witness))
     return InvalidRequest("not a ProveBatchRequest");
   const std::string item_id = request_.item_id();
-  if (item_id.empty()) return InvalidRequest("item_id: expected a name for the item, got nothing");
-  PROOFMILL_RETURN_IF_ERROR(CheckName(item_id, "item_id"));
-  {
+  absl::Status named = CheckItemId(item_id);
+  if (named.ok()) {
     engine::MutexLock lock(mu_);
     if (outcome_.has_value()) return absl::OkStatus();
     if (!items_.emplace(item_id, nullptr).second) {
-      return InvalidRequest(
-          absl::StrCat("item_id: expected a name that no item on its way has, got ", item_id));
+      named =
+          InvalidRequest(absl::StrCat("item_id: expected a name that no item on its way has, got ", item_id));
     }
+  }
+  if (!named.ok()) {
+    Refuse(Cut(item_id), named);
+    return absl::OkStatus();
   }
   TicketOr ticket = SubmitItem(request_, witness);
   if (!ticket.ok()) {
@@ -103,16 +124,16 @@ TicketOr ProveBatchCall::SubmitItem(const v1::ProveBatchRequest& message, Secret
   spec.tenant = tenant_;
   PROOFMILL_ASSIGN_OR_RETURN(const InputPlace input, FindInput(message.request(), witness));
   const auto done = [self = shared_from_this(), item_id = message.item_id(),
-                     spec](absl::StatusOr<engine::ProveResult> result) {
-    self->Complete(item_id, spec, std::move(result));
+                     spec](const absl::StatusOr<engine::ProveResult>& result) {
+    self->Complete(item_id, spec, result);
   };
   return SubmitInput(
       services_, input,
       {.spec = spec, .claims = *input.claims, .deadline = deadline_, .done = done, .progress = nullptr});
 }
 
-void ProveBatchCall::Complete(const std::string& item_id, const Spec& spec,
-                              absl::StatusOr<engine::ProveResult> result) {
+v1::ProveBatchResponse ProveBatchCall::AnswerOf(const std::string& item_id, const Spec& spec,
+                                                const absl::StatusOr<engine::ProveResult>& result) {
   nlohmann::ordered_json fields{{"method", MethodName(Method::kProveBatch)},
                                 {"code", CodeName(result.status().code())}};
   if (!spec.request_id.empty()) fields["request_id"] = spec.request_id;
@@ -127,9 +148,24 @@ void ProveBatchCall::Complete(const std::string& item_id, const Spec& spec,
   }
   services_.metrics.CountBatchItem(CodeName(result.status().code()));
   services_.log.Info("batch_item", fields);
+  return answer;
+}
+
+void ProveBatchCall::Complete(const std::string& item_id, const Spec& spec,
+                              const absl::StatusOr<engine::ProveResult>& result) {
+  v1::ProveBatchResponse answer = AnswerOf(item_id, spec, result);
   {
     engine::MutexLock lock(mu_);
     items_.erase(item_id);
+    if (!outcome_.has_value()) answers_.push_back(std::move(answer));
+  }
+  Pump();
+}
+
+void ProveBatchCall::Refuse(const std::string& item_id, const absl::Status& error) {
+  v1::ProveBatchResponse answer = AnswerOf(item_id, Spec(), error);
+  {
+    engine::MutexLock lock(mu_);
     if (!outcome_.has_value()) answers_.push_back(std::move(answer));
   }
   Pump();

@@ -59,7 +59,13 @@ class ProveBatchCall final : public grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   // What one message does. An error ends the stream; what is wrong with one item only is its answer.
   absl::Status HandleMessage();
   TicketOr SubmitItem(const v1::ProveBatchRequest& message, SecretField& witness);
-  void Complete(const std::string& item_id, const Spec& spec, absl::StatusOr<engine::ProveResult> result);
+  // Answers an item of items_.
+  void Complete(const std::string& item_id, const Spec& spec,
+                const absl::StatusOr<engine::ProveResult>& result);
+  // Answers an item whose name is malformed or that of another, and leaves items_ alone.
+  void Refuse(const std::string& item_id, const absl::Status& error);
+  v1::ProveBatchResponse AnswerOf(const std::string& item_id, const Spec& spec,
+                                  const absl::StatusOr<engine::ProveResult>& result);
   void Pump();
   // Whether another message may be read.
   bool TakesMoreLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);

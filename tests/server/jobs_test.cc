@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "tests/server/service_fixture.h"
 
@@ -370,19 +371,70 @@ TEST_F(BatchTest, AClientThatGoesTakesItsItemsAlong) {
   EXPECT_TRUE(MetricBecomes("proofmill_streams", 0));
 }
 
+TEST_F(BatchTest, AnItemWithABadNameIsAnsweredByItselfAndTheOthersGoOn) {
+  const std::string umlauts = absl::StrReplaceAll(std::string(100, 'u'), {{"u", "\u00fc"}});  // 200 bytes
+  const std::vector<std::pair<std::string, std::string>> bad = {
+      {"", ""},
+      {"b b", "b b"},
+      {std::string(129, 'x'), std::string(128, 'x')},
+      {"x" + umlauts, "x" + umlauts.substr(0, 126)}};
+  gate_.Close();
+  const auto context = ContextFor();
+  const auto stream = prover_->ProveBatch(context.get());
+  ASSERT_TRUE(stream->Write(Item("good", 1)));
+  v1::ProveBatchResponse response;
+  for (const auto& [given, answered] : bad) {
+    ASSERT_TRUE(stream->Write(Item(given, 2)));
+    ASSERT_TRUE(stream->Read(&response));
+    EXPECT_EQ(response.item_id(), answered);
+    EXPECT_EQ(response.error().reason(), "REQUEST_INVALID");
+    EXPECT_THAT(response.error().message(), testing::HasSubstr("item_id: expected"));
+  }
+  ASSERT_TRUE(stream->Write(Item("last", 3)));
+  stream->WritesDone();
+  gate_.Open();
+  std::set<std::string> proved;
+  while (stream->Read(&response)) {
+    if (response.has_result()) proved.insert(response.item_id());
+  }
+  EXPECT_TRUE(stream->Finish().ok());
+  EXPECT_EQ(proved, (std::set<std::string>{"good", "last"}));
+  EXPECT_EQ(Metric(R"(proofmill_batch_items_total{code="INVALID_ARGUMENT"})"), 4);
+  EXPECT_TRUE(MetricBecomes("proofmill_queue_witness_bytes", 0));
+}
+
+TEST_F(BatchTest, AnItemWithTheNameOfAnotherIsRefusedAndTheOtherIsProved) {
+  gate_.Close();
+  const auto context = ContextFor();
+  const auto stream = prover_->ProveBatch(context.get());
+  ASSERT_TRUE(stream->Write(Item("a", 1)));
+  ASSERT_TRUE(stream->Write(Item("a", 2)));
+  v1::ProveBatchResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.item_id(), "a");
+  EXPECT_EQ(response.error().reason(), "REQUEST_INVALID");
+  EXPECT_EQ(response.error().message(), "item_id: expected a name that no item on its way has, got a");
+
+  gate_.Open();
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.item_id(), "a");
+  EXPECT_TRUE(response.has_result());
+  stream->WritesDone();
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_TRUE(stream->Finish().ok());
+}
+
 TEST_F(BatchTest, AMessageThatIsNoItemEndsTheStreamAndGivesTheOthersUp) {
   gate_.Close();
-  for (const bool twice : {false, true}) {
-    const auto context = ContextFor();
-    const auto stream = prover_->ProveBatch(context.get());
-    ASSERT_TRUE(stream->Write(Item("a", 1)));
-    ASSERT_TRUE(stream->Write(Item(twice ? "a" : "", 2)));
-    v1::ProveBatchResponse response;
-    EXPECT_FALSE(stream->Read(&response));
-    const Outcome outcome = OutcomeOf(stream->Finish(), *context);
-    EXPECT_EQ(outcome.reason, "REQUEST_INVALID");
-    EXPECT_TRUE(MetricBecomes("proofmill_queue_witness_bytes", 0));
-  }
+  const auto context = ContextFor();
+  const auto stream = prover_->ProveBatch(context.get());
+  ASSERT_TRUE(stream->Write(Item("a", 1)));
+  ASSERT_TRUE(stream->Write(Item("\xff", 2)));  // a string of Protobuf is UTF-8
+  v1::ProveBatchResponse response;
+  EXPECT_FALSE(stream->Read(&response));
+  const Outcome outcome = OutcomeOf(stream->Finish(), *context);
+  EXPECT_EQ(outcome.reason, "REQUEST_INVALID");
+  EXPECT_TRUE(MetricBecomes("proofmill_queue_witness_bytes", 0));
 }
 
 TEST_F(BatchTest, AnIdleBatchDoesNotHoldUpAStop) {
