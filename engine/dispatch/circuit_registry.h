@@ -138,7 +138,7 @@ class CircuitRegistry {
   //   FAILED_PRECONDITION ALIAS_CONFLICT   a circuit has the name of the alias.
   //   RESOURCE_EXHAUSTED QUOTA_EXCEEDED    there are too many aliases.
   //   UNAVAILABLE CIRCUIT_LOADING, FAILED_PRECONDITION CIRCUIT_FAILED  as FindReady().
-  //   otherwise                            the file of aliases cannot be written; nothing has changed.
+  //   INTERNAL INTERNAL                    the file of aliases cannot be written; nothing has changed.
   absl::StatusOr<std::string> SetAlias(std::string_view alias, std::string_view id);
   CircuitAliases aliases() const;
 

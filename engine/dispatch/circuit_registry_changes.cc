@@ -117,7 +117,13 @@ absl::StatusOr<std::string> CircuitRegistry::SetAlias(std::string_view alias, st
         ErrorReason::kQuotaExceeded);
   }
   if (!options_.state_dir.empty()) {
-    PROOFMILL_RETURN_IF_ERROR(WriteAliases(AliasesPath(options_.state_dir), changed));
+    const absl::Status kept = WriteAliases(AliasesPath(options_.state_dir), changed);
+    // Whatever the cause, it is in this process's surroundings: no memory is short and nobody's credential
+    // bad.
+    if (!kept.ok()) {
+      return WithReason(absl::InternalError(absl::StrCat("the aliases cannot be kept: ", kept.message())),
+                        ErrorReason::kInternal);
+    }
   }
   MutexLock lock(mu_);
   aliases_ = std::move(changed);

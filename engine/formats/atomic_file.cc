@@ -25,7 +25,6 @@ absl::Status CreateError(const std::string& path, int error) {
   if (error == EISDIR || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG || error == ENXIO) {
     return absl::InvalidArgumentError(message);
   }
-  if (error == ENOSPC || error == EDQUOT) return absl::ResourceExhaustedError(message);
   return absl::InternalError(message);
 }
 
@@ -103,7 +102,7 @@ AtomicFile::~AtomicFile() {
 
 absl::Status AtomicFile::ErrnoStatus(int error, absl::string_view what) const {
   const std::string message = absl::StrCat(target_, ": cannot ", what, ": ", std::strerror(error));
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) return absl::ResourceExhaustedError(message);
+  if (error == EFBIG) return absl::ResourceExhaustedError(message);
   return absl::InternalError(message);
 }
 

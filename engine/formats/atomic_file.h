@@ -28,7 +28,7 @@ class AtomicFile {
   enum class Access { kPublic, kOwnerOnly };  // mode 0666 less the umask, or 0600 for secrets
 
   //   INVALID_ARGUMENT  a folder, a pipe that nobody reads, a name that is too long or cannot be followed.
-  //   NOT_FOUND, PERMISSION_DENIED, RESOURCE_EXHAUSTED, INTERNAL  the file cannot be made.
+  //   NOT_FOUND, PERMISSION_DENIED, INTERNAL  the file cannot be made.
   static absl::StatusOr<std::unique_ptr<AtomicFile>> Create(const std::string& path,
                                                             Access access = Access::kPublic);
   AtomicFile(const AtomicFile&) = delete;
@@ -36,8 +36,8 @@ class AtomicFile {
   ~AtomicFile();
 
   // Appends.
-  //   RESOURCE_EXHAUSTED  the disk is full or a quota is reached.
-  //   INTERNAL            the system could not write.
+  //   RESOURCE_EXHAUSTED  the file is larger than this process may make one.
+  //   INTERNAL            the system could not write: the disk is full, for instance.
   [[nodiscard]] absl::Status Append(absl::Span<const uint8_t> bytes);
   // Overwrites bytes written before. REQUIRES: the range was appended.
   //   FAILED_PRECONDITION  after Commit(), or the target is a pipe or device.

@@ -300,6 +300,14 @@ TEST_F(ProgramTest, AClosedOrFullStandardOutputIsAnErrorAndNotASignal) {
   EXPECT_THAT(ReadFile(File("err")), HasSubstr("stdout"));
 }
 
+TEST_F(ProgramTest, AFullDiskIsNoMistakeOfTheCallers) {
+  Synthesize();
+  const Outcome run = Proofmill({"prove", File("k.zkey"), File("w.wtns"), "/dev/full", File("public.json")});
+  EXPECT_EQ(run.ending.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("/dev/full: cannot write: No space left on device"));
+  EXPECT_FALSE(FileExists(File("public.json")));
+}
+
 TEST_F(ProgramTest, ALimitOnTheSizeOfFilesIsAnErrorAndNotASignal) {
   const std::string command = "ulimit -f 1; exec " + ProofmillPath() + " synth --log2_domain=8 " +
                               File("k.zkey") + " " + File("w.wtns") + " 2> " + File("err");

@@ -297,8 +297,18 @@ TEST_F(CircuitChangesTest, AnAliasThatCannotBeKeptIsNotSet) {
   CircuitRegistry& registry = StartAndSettle();
   std::filesystem::remove_all(options_.state_dir);
 
-  EXPECT_FALSE(registry.SetAlias("c", "v1").ok());
-  EXPECT_TRUE(registry.aliases().empty());
+  const auto expect_not_kept = [&](const char* cause) {
+    const absl::Status status = registry.SetAlias("c", "v1").status();
+    EXPECT_TRUE(absl::IsInternal(status)) << status;
+    EXPECT_EQ(GetReason(status), ErrorReason::kInternal);
+    EXPECT_NE(std::string(status.message()).find(cause), std::string::npos) << status;
+    EXPECT_TRUE(registry.aliases().empty());
+  };
+  expect_not_kept("No such file or directory");
+  // A disk that is full at the first byte.
+  std::filesystem::create_directories(options_.state_dir);
+  std::filesystem::create_symlink("/dev/full", AliasesPath(options_.state_dir));
+  expect_not_kept("No space left on device");
 }
 
 TEST_F(CircuitChangesTest, LoadsAtRunTimeTakeFewThreads) {
@@ -367,6 +377,7 @@ TEST_F(CircuitChangesTest, AKeyThatIsHeldIsNeverTakenAway) {
   std::atomic<bool> stop{false};
   std::atomic<int> found{0};
   std::vector<std::thread> users;
+  users.reserve(3);
   for (int i = 0; i < 3; ++i) {
     users.emplace_back([&] {
       while (!stop) {

@@ -179,7 +179,7 @@ TEST(AtomicFileTest, AFolderWithoutPermissionIsAnError) {
 }
 
 TEST(AtomicFileTest, AFullDiskIsAnErrorAndLeavesNothing) {
-  ExpectError(WriteFileAtomically("/dev/full", "x"), StatusCode::kResourceExhausted, "No space left");
+  ExpectError(WriteFileAtomically("/dev/full", "x"), StatusCode::kInternal, "No space left");
 
   const TestFolder folder;
   rlimit old_limit{};
