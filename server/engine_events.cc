@@ -123,6 +123,10 @@ void EngineEvents::OnCircuit(const engine::Circuit& circuit) {
   fields["warm_up_ms"] = Milliseconds(circuit.warm_up_duration);
   if (!circuit.warnings.empty()) fields["warnings"] = circuit.warnings;
   log_.Info("circuit", fields);
+  // By themselves too, for those who keep warnings only: that the record of an audit is lost, for instance.
+  for (const std::string& warning : circuit.warnings) {
+    log_.Warn("circuit_warning", {{"circuit", circuit.id}, {"message", warning}});
+  }
 }
 
 void EngineEvents::OnCircuitFileIgnored(std::string_view name, std::string_view why) {

@@ -8,12 +8,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "absl/time/clock.h"
 #include "engine/formats/snarkjs_json.h"
+#include "gmock/gmock.h"
 #include "grpc/health/v1/health.grpc.pb.h"
 #include "server/listen_address.h"
 #include "tests/server/certificates.h"
@@ -217,6 +220,19 @@ TEST_F(ListenerTest, ACircuitIsShownWithItsKeyAndLimitsOnBothListeners) {
     EXPECT_GT(circuit.warnings_size(), 0);
     EXPECT_TRUE(engine::ParseVerificationKeyJson(circuit.verification_key_json()).ok());
   }
+}
+
+TEST_F(ListenerTest, ARecordOfAnAuditThatIsLostIsWarnedOf) {
+  const std::string state = testing::TempDir() + "/lost_audit_record." + std::to_string(getpid());
+  ASSERT_TRUE(std::filesystem::create_directory(state));
+  std::ofstream(state + "/audited-keys") << "a file where the folder of the records should be";
+  StartServer([&](Config& config) { config.state_dir = state; });
+  std::filesystem::remove_all(state);
+  server_.reset();  // every event has been written then
+  EXPECT_THAT(log_text_.str(),
+              testing::ContainsRegex(R"("level":"warn","event":"circuit_warning","circuit":"medium",)"
+                                     R"("message":"the audit is not on record: [^"]*/audited-keys/)"
+                                     R"([0-9a-f]{128}: cannot create: Not a directory")"));
 }
 
 TEST_F(ListenerTest, AnAddressThatIsTakenIsAnErrorNotASecondServer) {
