@@ -80,7 +80,7 @@ bool Dispatcher::AnswerPosted() {
 // By value: `admit` may come back to the caller, which may then let go of its own pointer.
 absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(
     std::shared_ptr<Job> job,  // NOLINT(performance-unnecessary-value-param)
-    const std::optional<RequestDigest>& digest, Clock::time_point deadline, Ticket::Callbacks callbacks,
+    const std::optional<RequestContent>& content, Clock::time_point deadline, Ticket::Callbacks callbacks,
     const Admit& admit) {
   auto ticket = std::make_shared<Ticket>(weak_from_this(), deadline, std::move(callbacks));
   {
@@ -94,7 +94,7 @@ absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(
     // Attached before anybody else can see the job, so that it is never left without a ticket meanwhile.
     ticket->Bind(job);
     job->Attach(ticket);
-    status = FindOrEnqueue(job, digest, ticket, admit);
+    status = FindOrEnqueue(job, content, ticket, admit);
   } catch (const std::bad_alloc&) {
     status = OutOfMemory();
   }
@@ -112,10 +112,10 @@ absl::StatusOr<std::shared_ptr<Ticket>> Dispatcher::Submit(
 }
 
 absl::Status Dispatcher::FindOrEnqueue(const std::shared_ptr<Job>& job,
-                                       const std::optional<RequestDigest>& digest,
+                                       const std::optional<RequestContent>& content,
                                        const std::shared_ptr<Ticket>& ticket, const Admit& admit) {
-  if (digest.has_value()) {
-    PROOFMILL_ASSIGN_OR_RETURN(const bool found, FindSame(job, *digest, ticket));
+  if (content.has_value()) {
+    PROOFMILL_ASSIGN_OR_RETURN(const bool found, FindSame(job, *content, ticket));
     if (found) return absl::OkStatus();
   }
   PROOFMILL_RETURN_IF_ERROR(admit(*job));
@@ -131,11 +131,11 @@ absl::Status Dispatcher::FindOrEnqueue(const std::shared_ptr<Job>& job,
   return status;
 }
 
-absl::StatusOr<bool> Dispatcher::FindSame(const std::shared_ptr<Job>& job, const RequestDigest& digest,
+absl::StatusOr<bool> Dispatcher::FindSame(const std::shared_ptr<Job>& job, const RequestContent& content,
                                           const std::shared_ptr<Ticket>& ticket) {
   std::shared_ptr<Job> finished;
   while (true) {
-    PROOFMILL_ASSIGN_OR_RETURN(auto known, request_ids_.FindOrInsert(job, digest, finished.get()));
+    PROOFMILL_ASSIGN_OR_RETURN(auto known, request_ids_.FindOrInsert(job, content, finished.get()));
     if (!known.has_value()) return false;
     if (known->result.has_value()) {
       job->Finish();  // nobody else knows it

@@ -61,12 +61,12 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   // Makes room for a job or refuses it. Called with no lock held.
   using Admit = std::function<absl::Status(Job&)>;
   // Takes a new job, with one ticket, into the queue if `admit` agrees; or refuses it, and then no callback
-  // is called. When `digest` is set and the job's request id stands for the same content already, the ticket
+  // is called. When `content` is set and the job's request id stands for the same content already, the ticket
   // is for that job or its result; `admit` is not asked then, and `job` is dropped.
   //   ALREADY_EXISTS REQUEST_ID_CONFLICT; UNAVAILABLE DRAINING or NO_DEVICE; RESOURCE_EXHAUSTED
   //   OUT_OF_MEMORY; what `admit` returns
   absl::StatusOr<std::shared_ptr<Ticket>> Submit(std::shared_ptr<Job> job,
-                                                 const std::optional<RequestDigest>& digest,
+                                                 const std::optional<RequestContent>& content,
                                                  Clock::time_point deadline, Ticket::Callbacks callbacks,
                                                  const Admit& admit);
   void CancelTicket(const std::shared_ptr<Ticket>& ticket);
@@ -91,11 +91,11 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
   void PlacesChanged() { answer_box_.PlacesChanged(); }
 
  private:
-  absl::Status FindOrEnqueue(const std::shared_ptr<Job>& job, const std::optional<RequestDigest>& digest,
+  absl::Status FindOrEnqueue(const std::shared_ptr<Job>& job, const std::optional<RequestContent>& content,
                              const std::shared_ptr<Ticket>& ticket, const Admit& admit);
   // Makes the request id of `job` stand for it, or finds what it stands for: true if `ticket` got that
   // instead.
-  absl::StatusOr<bool> FindSame(const std::shared_ptr<Job>& job, const RequestDigest& digest,
+  absl::StatusOr<bool> FindSame(const std::shared_ptr<Job>& job, const RequestContent& content,
                                 const std::shared_ptr<Ticket>& ticket);
   // Ends a job that never came into the queue. `ticket` is not answered, those that were attached meanwhile
   // are.

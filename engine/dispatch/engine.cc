@@ -328,9 +328,11 @@ absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest&& request, P
         ErrorReason::kRequestInvalid);
   }
   PROOFMILL_RETURN_IF_ERROR(CheckInput(*circuit, request.witness));
-  std::optional<RequestDigest> digest;
+  std::optional<RequestContent> content;
   if (!request.request_id.empty()) {
-    digest = parts.dispatcher->request_ids().Digest(request.circuit, request.version, request.witness);
+    content = RequestContent{.witness = parts.dispatcher->request_ids().Digest(request.witness),
+                             .circuit = request.circuit,
+                             .version = request.version};
   }
 
   const Clock::time_point deadline = parts.CutDeadline(request.deadline);
@@ -349,7 +351,7 @@ absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest&& request, P
       .expected_run = parts.dispatcher->proof_times().Of(circuit->id).value_or(Clock::duration{0}),
       .slots = parts.SlotsOf(*circuit)};
   const auto job = std::make_shared<Job>(std::move(params));
-  auto ticket = parts.dispatcher->Submit(job, digest, deadline,
+  auto ticket = parts.dispatcher->Submit(job, content, deadline,
                                          {.done = std::move(done), .progress = std::move(progress)},
                                          [&](Job& its_job) { return parts.Admit(its_job, deadline); });
   if (!ticket.ok()) request.witness = job->TakeWitness();

@@ -75,6 +75,12 @@ std::vector<RequestDigest> DigestBlocks(const std::array<uint8_t, 32>& key,
   return digests;
 }
 
+absl::Status Conflict(absl::string_view id, absl::string_view what) {
+  return WithReason(
+      absl::AlreadyExistsError(absl::StrCat("request id \"", id, "\" was used before with ", what)),
+      ErrorReason::kRequestIdConflict);
+}
+
 bool IsFinal(const absl::StatusOr<ProveResult>& result) {
   return result.ok() || absl::IsInvalidArgument(result.status());
 }
@@ -86,15 +92,11 @@ RequestIds::RequestIds(Options options, Clock& clock) : options_(options), clock
   FillRandom(digest_key_.data(), digest_key_.size()).IgnoreError();
 }
 
-RequestDigest RequestIds::Digest(std::string_view circuit, std::string_view version,
-                                 const ProofInput& witness) const {
+RequestDigest RequestIds::Digest(const ProofInput& witness) const {
   if (Poly1305() == nullptr) throw std::bad_alloc();
   RequestDigest digest{};
   Mac mac(digest_key_);
-  // Names hold no zero byte, so that it separates the parts.
-  const char zero = 0;
-  bool ok = mac.Add(circuit.data(), circuit.size()) && mac.Add(&zero, 1) &&
-            mac.Add(version.data(), version.size()) && mac.Add(&zero, 1);
+  bool ok = true;
   for (const absl::Span<const uint8_t> piece : InputContent(witness)) {
     if (piece.size() <= kBlockBytes) {
       ok = ok && mac.Add(piece.data(), piece.size());
@@ -111,22 +113,25 @@ RequestDigest RequestIds::Digest(std::string_view circuit, std::string_view vers
 }
 
 absl::StatusOr<std::optional<RequestIds::Known>> RequestIds::FindOrInsert(const std::shared_ptr<Job>& job,
-                                                                          const RequestDigest& digest,
+                                                                          const RequestContent& content,
                                                                           const Job* finished) {
   const Key key(job->tenant(), job->request_id());
   MutexLock lock(mu_);
   DropExpiredLocked();
   const auto found = entries_.find(key);
   if (found == entries_.end() || (found->second.job != nullptr && found->second.job.get() == finished)) {
-    entries_.insert_or_assign(key, Entry{digest, job, results_.end()});
+    entries_.insert_or_assign(
+        key, Entry{content.witness, content.circuit, job->circuit().version, job, results_.end()});
     return std::nullopt;
   }
   const Entry& entry = found->second;
-  if (entry.digest != digest) {
-    return WithReason(absl::AlreadyExistsError(absl::StrCat(
-                          "request id \"", key.second, "\" was used before with another circuit or witness")),
-                      ErrorReason::kRequestIdConflict);
+  if (entry.circuit != content.circuit) {
+    return Conflict(key.second, absl::StrCat("circuit ", entry.circuit, ", got ", content.circuit));
   }
+  if (!content.version.empty() && entry.version != content.version) {
+    return Conflict(key.second, absl::StrCat("version ", entry.version, ", got ", content.version));
+  }
+  if (entry.witness != content.witness) return Conflict(key.second, "another witness");
   Known known;
   known.job = entry.job;
   if (entry.job == nullptr) known.result = entry.result->value;

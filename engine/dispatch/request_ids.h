@@ -1,10 +1,11 @@
 // Remembers requests by their ids, so that a repeated one gets the same job instead of a second proof.
 //
-// An entry belongs to a tenant and an id, and holds a digest of the content (what the request says: name of
-// the circuit, pinned version, witness; so a request that is repeated after an alias has moved is the same),
-// then either the job while it is on its way or its result. Results are kept for a time, up to a number of
-// entries and of bytes; the oldest go first. Witnesses are never kept, and the digest is keyed with random
-// bytes of this process, so that it does not let anybody who finds it in memory test guesses of a witness.
+// An entry belongs to a tenant and an id, and holds the content: the name of the circuit as the request says
+// it, so that one that is repeated after an alias has moved is the same; the version that proves it, which a
+// repeated one may pin or not; and a digest of the witness. Then either the job while it is on its way or its
+// result. Results are kept for a time, up to a number of entries and of bytes; the oldest go first. Witnesses
+// are never kept, and the digest is keyed with random bytes of this process, so that it does not let anybody
+// who finds it in memory test guesses of a witness.
 //
 // Only final answers are kept: a proof, or an error that the same content would get again (INVALID_ARGUMENT).
 // After any other error the id is free, so that a retry runs anew.
@@ -21,7 +22,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -37,6 +37,13 @@ namespace proofmill::engine {
 
 using RequestDigest = std::array<uint8_t, 16>;
 
+// What a request says, apart from its id.
+struct RequestContent {
+  RequestDigest witness{};
+  std::string circuit;  // id or alias
+  std::string version;  // pinned; empty: any
+};
+
 class RequestIds {
  public:
   struct Options {
@@ -48,8 +55,8 @@ class RequestIds {
   RequestIds(const RequestIds&) = delete;
   RequestIds& operator=(const RequestIds&) = delete;
 
-  // The tag of the content under this process's key.
-  RequestDigest Digest(std::string_view circuit, std::string_view version, const ProofInput& witness) const;
+  // The tag of the witness under this process's key.
+  RequestDigest Digest(const ProofInput& witness) const;
 
   // What an id stands for: one of the two is set.
   struct Known {
@@ -58,9 +65,9 @@ class RequestIds {
   };
   // What (job->tenant(), job->request_id()) stands for; nothing if it was free, and it stands for `job` then.
   // An entry that still holds `finished` counts as free.
-  //   ALREADY_EXISTS REQUEST_ID_CONFLICT  it stands for other content.
+  //   ALREADY_EXISTS REQUEST_ID_CONFLICT  it stands for other content; the message says what differs.
   absl::StatusOr<std::optional<Known>> FindOrInsert(const std::shared_ptr<Job>& job,
-                                                    const RequestDigest& digest,
+                                                    const RequestContent& content,
                                                     const Job* finished = nullptr);
 
   // The entry of `job`, if it has one, gets the result; or is forgotten, where the result is not final or
@@ -91,7 +98,9 @@ class RequestIds {
     absl::StatusOr<ProveResult> value;
   };
   struct Entry {
-    RequestDigest digest;
+    RequestDigest witness;
+    std::string circuit;                 // as the request named it
+    std::string version;                 // that proves it
     std::shared_ptr<Job> job;            // null once there is a result
     std::list<Result>::iterator result;  // valid when `job` is null
   };

@@ -54,10 +54,11 @@ class DispatcherTest : public testing::Test {
                                                   .request_id = request.id,
                                                   .enqueue_time = clock_.Now(),
                                                   .expected_run = {}});
-    std::optional<RequestDigest> digest;
-    if (!request.id.empty()) digest = RequestDigest{request.content};
+    std::optional<RequestContent> content;
+    if (!request.id.empty())
+      content = RequestContent{.witness = {request.content}, .circuit = "c", .version = ""};
     const Clock::time_point deadline = clock_.Now() + request.deadline.value_or(seconds(1000));
-    return dispatcher_->Submit(last_job_, digest, deadline, {reply.done(), reply.progress()}, request.admit);
+    return dispatcher_->Submit(last_job_, content, deadline, {reply.done(), reply.progress()}, request.admit);
   }
   std::shared_ptr<Ticket> Submit(const Reply& reply, const Request& request = {}) {
     auto ticket = TrySubmit(reply, request);
@@ -73,8 +74,9 @@ class DispatcherTest : public testing::Test {
     if (job == nullptr || !job->Start()) return nullptr;
     return job;
   }
-  void Finish(const JobPtr& job, absl::StatusOr<ProveResult> result = ProveResult{}, size_t worker = 0) {
-    dispatcher_->Complete(*job, std::move(result));
+  void Finish(const JobPtr& job, const absl::StatusOr<ProveResult>& result = ProveResult{},
+              size_t worker = 0) {
+    dispatcher_->Complete(*job, result);
     dispatcher_->queue().Done(worker);
   }
 

@@ -77,11 +77,12 @@ class Simulation {
   void Arrive() {
     auto request = std::make_shared<Request>();
     request->deadline = clock_.Now() + milliseconds(Pick(4) == 0 ? Pick(100) : 100'000);
-    std::optional<RequestDigest> digest;
+    std::optional<RequestContent> content;
     std::string id;
     if (Pick(3) == 0) {
       id = std::to_string(Pick(4));
-      digest = RequestDigest{static_cast<uint8_t>(Pick(10) == 0)};
+      content =
+          RequestContent{.witness = {static_cast<uint8_t>(Pick(10) == 0)}, .circuit = "c", .version = ""};
     }
     auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
                                                  .witness = FakeWitness(),
@@ -92,7 +93,7 @@ class Simulation {
                                                  .enqueue_time = clock_.Now(),
                                                  .expected_run = milliseconds(Pick(50))});
     auto ticket = dispatcher_->Submit(
-        std::move(job), digest, request->deadline,
+        std::move(job), content, request->deadline,
         {.done = [this, request](const absl::StatusOr<ProveResult>& result) { OnAnswer(*request, result); },
          .progress = [request](const Progress&) { EXPECT_FALSE(request->answer.has_value()); }},
         [this](Job& taken) { return taken.Reserve(admission_); });
@@ -193,7 +194,7 @@ class Simulation {
       spoiled_on_[job.get()] = index;
       kept_.push_back(job);
     } else {
-      dispatcher_->Complete(*job, std::move(result));
+      dispatcher_->Complete(*job, result);
       dispatcher_->queue().Done(index);
     }
     if (faulty && Pick(5) == 0) {
