@@ -1,5 +1,6 @@
 #include "server/rpc/circuit_admin_service.h"
 
+#include "absl/strings/str_cat.h"
 #include "engine/base/status_macros.h"
 #include "server/rpc/admin_call.h"
 #include "server/rpc/circuit_message.h"
@@ -11,7 +12,8 @@ namespace {
 
 absl::Status CheckAlias(std::string_view alias) {
   if (engine::IsCircuitId(alias)) return absl::OkStatus();
-  return InvalidRequest("alias: expected 1 to 128 characters of [A-Za-z0-9._-], the first not a dot");
+  return InvalidRequest(
+      absl::StrCat("alias: expected 1 to 128 characters of [A-Za-z0-9._-], the first not a dot", Got(alias)));
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ absl::Status CircuitService::List(const v1::ListCircuitsRequest& request,
   if (request.page_size() < 0) return InvalidRequest("page_size: expected 0 or more");
   std::string last_id;
   if (!absl::WebSafeBase64Unescape(request.page_token(), &last_id)) {
-    return InvalidRequest("page_token: expected what the page before gave, or nothing");
+    return InvalidRequest(absl::StrCat("page_token: expected what the page before gave, or nothing",
+                                       Got(request.page_token())));
   }
   const int page_size =
       request.page_size() == 0 ? kPageSizeDefault : std::min(request.page_size(), kPageSizeMax);

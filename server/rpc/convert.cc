@@ -145,9 +145,9 @@ absl::StatusOr<Spec> ParseSpec(const v1::ProofSpec& spec) {
 
 absl::Status CheckCircuitId(std::string_view id) {
   if (engine::IsCircuitId(id)) return absl::OkStatus();
-  return InvalidRequest(id.empty()
-                            ? "circuit: expected the id of a circuit, got nothing"
-                            : "circuit: expected 1 to 128 characters of [A-Za-z0-9._-], the first not a dot");
+  if (id.empty()) return InvalidRequest("circuit: expected the id of a circuit, got nothing");
+  return InvalidRequest(
+      absl::StrCat("circuit: expected 1 to 128 characters of [A-Za-z0-9._-], the first not a dot", Got(id)));
 }
 
 absl::Status CheckVersion(std::string_view version) {
@@ -155,14 +155,15 @@ absl::Status CheckVersion(std::string_view version) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
   });
   if (version.empty() || (hexadecimal && version.size() == kVersionDigits)) return absl::OkStatus();
-  return InvalidRequest("circuit_version: expected 128 lower-case hexadecimal digits, or nothing");
+  return InvalidRequest(absl::StrCat("circuit_version: expected ", kVersionDigits,
+                                     " lower-case hexadecimal digits, or nothing", Got(version)));
 }
 
 absl::Status CheckName(std::string_view name, std::string_view field) {
   const bool printable = std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c <= '~'; });
   if (printable && name.size() <= kNameCharsMax) return absl::OkStatus();
-  return InvalidRequest(
-      absl::StrCat(View(field), ": expected at most 128 printable ASCII characters without spaces"));
+  return InvalidRequest(absl::StrCat(View(field), ": expected at most ", kNameCharsMax,
+                                     " printable ASCII characters without spaces", Got(name)));
 }
 
 absl::Status CheckSha256(std::string_view sha256) {

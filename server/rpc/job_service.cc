@@ -145,7 +145,8 @@ grpc::ServerUnaryReactor* JobService::ListJobs(grpc::CallbackServerContext* cont
   if (!request->page_token().empty() &&
       (!absl::WebSafeBase64Unescape(request->page_token(), &token) || !absl::SimpleAtoi(token, &from))) {
     return Answer(*context, record,
-                  InvalidRequest("page_token: expected what the page before gave, or nothing"));
+                  InvalidRequest(absl::StrCat("page_token: expected what the page before gave, or nothing",
+                                              Got(request->page_token()))));
   }
   const int size =
       request->page_size() == 0 ? kPageSizeDefault : std::min(request->page_size(), kPageSizeMax);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -68,6 +69,12 @@ std::optional<std::string> PushbackOf(const absl::Status& status) {
 }
 
 std::string CodeName(absl::StatusCode code) { return absl::StatusCodeToString(code); }
+
+std::string Got(std::string_view value) {
+  constexpr size_t kCharsMax = 64;
+  const std::string escaped = absl::CHexEscape(View(value.substr(0, kCharsMax)));
+  return absl::StrCat(", got \"", escaped, "\"", value.size() > kCharsMax ? "..." : "");
+}
 
 absl::Status InvalidRequest(std::string_view message) {
   return engine::WithReason(absl::InvalidArgumentError(View(message)), ErrorReason::kRequestInvalid);

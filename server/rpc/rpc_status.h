@@ -37,6 +37,10 @@ std::optional<std::string> PushbackOf(const absl::Status& status);
 // "OK", "RESOURCE_EXHAUSTED" and so on.
 std::string CodeName(absl::StatusCode code);
 
+// The end of a message about a text of the request: `, got "value"`, cut to 64 bytes and escaped, so that the
+// message stays one line.
+std::string Got(std::string_view value);
+
 // INVALID_ARGUMENT, kRequestInvalid: what most checks of a request give.
 absl::Status InvalidRequest(std::string_view message);
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/error_reason.h"
 #include "engine/formats/snarkjs_json.h"
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "kernels/curve/bn254.h"
 #include "server/rpc/rpc_status.h"
@@ -60,6 +61,15 @@ TEST(ConvertTest, ABadSpecIsRefused) {
     change(spec);
     EXPECT_EQ(ReasonOf(ParseSpec(spec).status()), ErrorReason::kRequestInvalid) << spec.ShortDebugString();
   }
+}
+
+TEST(ConvertTest, ABadNameIsToldInOneLineAndNotAtAnyLength) {
+  EXPECT_THAT(std::string(CheckCircuitId("a\n\"b\"").message()), testing::EndsWith(R"(, got "a\n\"b\"")"));
+  EXPECT_THAT(std::string(CheckVersion("xyz").message()), testing::EndsWith(R"(, got "xyz")"));
+  EXPECT_THAT(std::string(CheckName("b b\x01\xc3", "item_id").message()),
+              testing::AllOf(testing::StartsWith("item_id: "), testing::EndsWith(R"(, got "b b\x01\xc3")")));
+  EXPECT_THAT(std::string(CheckName(std::string(200, 'n'), "name").message()),
+              testing::EndsWith(", got \"" + std::string(64, 'n') + "\"..."));
 }
 
 TEST(ConvertTest, TheSizeOfAWitnessIsJudgedBeforeItIsThere) {
