@@ -58,7 +58,7 @@ JobQueue::Turn JobQueue::PopOrSpare(size_t worker, CancellationToken& cancel) {
 JobQueue::Turn JobQueue::PopLocked(size_t worker, CancellationToken* cancel) {
   while (true) {
     if (!workers_[worker].up) {
-      ready_.NotifyOne();  // should this one have been looking out, somebody else must take what came
+      WakeOneLocked();  // should this one have been looking out, somebody else must take what came
       return {};
     }
     if (JobPtr job = TryPopLocked(worker)) return {.job = std::move(job)};
@@ -74,14 +74,15 @@ JobQueue::Turn JobQueue::PopLocked(size_t worker, CancellationToken* cancel) {
       devices_[DeviceOf(worker)].spare = cancel;
       return {.job = nullptr, .spare = true};
     }
+    DeviceState& device = devices_[DeviceOf(worker)];
     ++idle_workers_;
-    ++devices_[DeviceOf(worker)].asleep;
+    ++device.asleep;
     if (spare_due.has_value()) {
-      clock_.WaitUntil(ready_, mu_, *spare_due);
+      clock_.WaitUntil(device.ready, mu_, *spare_due);
     } else {
-      ready_.Wait(mu_);
+      device.ready.Wait(mu_);
     }
-    --devices_[DeviceOf(worker)].asleep;
+    --device.asleep;
     --idle_workers_;
   }
 }
@@ -131,7 +132,7 @@ void JobQueue::Announce() {
   MutexLock lock(mu_);
   if (jobs_.size() > 0 || announced_ >= idle_workers_ || options_.standby_workers != 0) return;
   ++announced_;
-  ready_.NotifyOne();
+  WakeOneLocked();
 }
 
 void JobQueue::LookOutLocked() {
@@ -166,13 +167,25 @@ JobPtr JobQueue::TryPopLocked(size_t worker) {
   return job;
 }
 
-// Of those that wait, one that stands by might be woken, which takes nothing: then all are.
+// A worker of a device whose slots are all taken would find nothing that it may take. Of those that stand by
+// each may take nothing too: then all are woken.
 void JobQueue::WakeOneLocked() {
   if (options_.standby_workers != 0) {
-    ready_.NotifyAll();
-  } else {
-    ready_.NotifyOne();
+    WakeAllLocked();
+    return;
   }
+  size_t best = 0;
+  size_t most = 0;
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i].asleep == 0 || free_slots_[i] <= most) continue;
+    best = i;
+    most = free_slots_[i];
+  }
+  if (most > 0) devices_[best].ready.NotifyOne();
+}
+
+void JobQueue::WakeAllLocked() {
+  for (DeviceState& device : devices_) device.ready.NotifyAll();
 }
 
 void JobQueue::Done(size_t worker) {
@@ -184,7 +197,7 @@ void JobQueue::Done(size_t worker) {
     free_slots_[DeviceOf(worker)] += ended->slots();
     jobs_.Settle(*ended, clock_.Now() - workers_[worker].started);
   }
-  if (closed_) ready_.NotifyAll();
+  if (closed_) WakeAllLocked();
   NotifyIfIdleLocked();
 }
 
@@ -196,7 +209,7 @@ bool JobQueue::Requeue(size_t worker, const JobPtr& job) {
   free_slots_[DeviceOf(worker)] += job->slots();
   workers_[worker].job = nullptr;
   CancelSpareTurnsLocked();
-  ready_.NotifyAll();
+  WakeAllLocked();
   return true;
 }
 
@@ -220,7 +233,7 @@ std::vector<JobPtr> JobQueue::RemoveWorker(size_t worker) {
     return true;
   });
   for (const JobPtr& job : stranded) jobs_.Remove(*job);
-  ready_.NotifyAll();
+  WakeAllLocked();
   NotifyIfIdleLocked();
   return stranded;
 }
@@ -229,7 +242,7 @@ void JobQueue::Close() {
   MutexLock lock(mu_);
   closed_ = true;
   CancelSpareTurnsLocked();
-  ready_.NotifyAll();
+  WakeAllLocked();
 }
 
 std::vector<JobPtr> JobQueue::TakeAll() {

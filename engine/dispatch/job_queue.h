@@ -139,6 +139,7 @@ class JobQueue {
   };
 
   struct DeviceState {
+    CondVar ready;  // something changed for its workers
     Clock::time_point spare_due = Clock::time_point::max();
     CancellationToken* spare = nullptr;  // of the spare turn that is under way
     size_t asleep = 0;                   // workers, in Pop()
@@ -155,7 +156,9 @@ class JobQueue {
   void LookOutLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   size_t DeviceOf(size_t worker) const { return worker / options_.workers_per_device; }
   JobPtr TryPopLocked(size_t worker) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // A worker that is asleep and may take what has come; nobody if there is none.
   void WakeOneLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  void WakeAllLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   bool IsStandby(size_t worker) const { return worker >= options_.workers - options_.standby_workers; }
   bool AnyRegularWorkerLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // What is left of the jobs that run, and the slots that they take up.
@@ -170,7 +173,6 @@ class JobQueue {
   Clock& clock_;
 
   mutable Mutex mu_;
-  CondVar ready_;  // something changed for a worker
   CondVar idle_;
   FairOrder jobs_ ABSL_GUARDED_BY(mu_);
   std::vector<WorkerState> workers_ ABSL_GUARDED_BY(mu_);

@@ -448,6 +448,33 @@ TEST_F(JobSlotsTest, WorkersThatFoundNoSlotsAreWokenWhenThereAreSome) {
   EXPECT_EQ(taken, 3);
 }
 
+// Sleepers of the full device are no use: one of the other must be woken.
+TEST_F(JobSlotsTest, AJobGoesToTheDeviceThatHasSlotsFree) {
+  JobQueue devices({.workers = 8, .aging = seconds(10), .workers_per_device = 4}, clock_);
+  ASSERT_TRUE(devices.Push(Make(Priority::kNormal, seconds(1), 4)).ok());
+  ASSERT_NE(devices.TryPop(0), nullptr);
+  std::vector<std::thread> workers;
+  std::atomic<int> taken{0};
+  for (size_t worker = 1; worker < 8; ++worker) {
+    workers.emplace_back([&, worker] {
+      while (devices.Pop(worker) != nullptr) {
+        EXPECT_GE(worker, 4u);
+        ++taken;
+        devices.Done(worker);
+      }
+    });
+  }
+  for (int i = 1; i <= 200; ++i) {
+    ASSERT_TRUE(devices.Push(Make()).ok());
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
+    while (taken < i && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    ASSERT_EQ(taken, i);
+  }
+  devices.Done(0);
+  devices.Close();
+  for (std::thread& worker : workers) worker.join();
+}
+
 TEST_F(JobSlotsTest, WaitsAndBacklogCountSlots) {
   PushOf(2);
   EXPECT_EQ(device_.EstimatedWait(Priority::kNormal, seconds(1)), seconds(0)) << "two slots are free";
