@@ -33,12 +33,16 @@ class VanishTest : public ServiceTest {
         kUnknownField, std::string(size_t{8} << 20, 'x'));
     return message;
   }
-  // Makes calls, each of which is cancelled after another time, most of them before the message is whole.
+  // Makes calls, each of which is cancelled after another share of the time that a whole one takes, most of
+  // them before the message is whole.
   static void CancelMany(const std::function<void(grpc::ClientContext&)>& call) {
+    const auto start = std::chrono::steady_clock::now();
+    call(*ContextFor());
+    const auto whole = std::chrono::steady_clock::now() - start;
     for (int i = 0; i < kCalls; ++i) {
       const auto context = ContextFor();
-      std::thread cancel([&context, i] {
-        std::this_thread::sleep_for(std::chrono::microseconds(i * 97 % 4000));
+      std::thread cancel([&context, after = whole * i / kCalls] {
+        std::this_thread::sleep_for(after);
         context->TryCancel();
       });
       call(*context);
