@@ -201,9 +201,9 @@ TEST_F(CanaryTest, OneOfSeveralDevicesGoesAndTheOthersServe) {
 }
 
 TEST_F(CanaryTest, AGoodSecondProofForgivesABadFirstOne) {
-  // The count is the device's own: it may begin a tenth proof after the test.
-  Start({[proofs = 0](const Circuit& circuit, const RunContext& context) mutable {
-    return ++proofs % 3 != 0 ? Bad(circuit, context) : RunOutcome();
+  // The count is the device's own, of one thread at a time: it may begin a tenth proof after the test.
+  Start({[proofs = std::make_shared<int>(0)](const Circuit& circuit, const RunContext& context) {
+    return ++*proofs % 3 != 0 ? Bad(circuit, context) : RunOutcome();
   }});
 
   EXPECT_THAT(TurnUntilBegun(9), ElementsAre("a", "a", "a", "b", "b", "b", "c", "c", "c"));
