@@ -1,5 +1,6 @@
 #include "server/work_pool.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/thread.h"
@@ -23,30 +24,72 @@ WorkPool::~WorkPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-bool WorkPool::TryRun(std::function<void()> work) {
+bool WorkPool::TryRun(std::string_view owner, Work work) {
+  Work displaced;
   {
     engine::MutexLock lock(mu_);
-    if (queue_.size() >= queue_max_) return false;
-    queue_.push_back(std::move(work));
+    std::deque<Work>* longer = nullptr;
+    if (waiting_ >= queue_max_) {
+      longer = FindLongerLocked(owner);
+      if (longer == nullptr) return false;
+    }
+    // What may throw comes first, so that nothing that was taken is lost.
+    std::deque<Work>& queue = queues_[std::string(owner)];
+    if (queue.empty()) turns_.emplace_back(owner);
+    queue.push_back(std::move(work));
+    if (longer != nullptr) {
+      displaced = std::move(longer->back());
+      longer->pop_back();
+    } else {
+      ++waiting_;
+    }
   }
-  if (listener_) listener_(1);
+  if (displaced.refuse) {
+    displaced.refuse();
+  } else if (listener_) {
+    listener_(1);
+  }
   changed_.NotifyOne();
   return true;
 }
 
+std::deque<WorkPool::Work>* WorkPool::FindLongerLocked(std::string_view owner) {
+  const auto longest = std::max_element(queues_.begin(), queues_.end(), [](const auto& a, const auto& b) {
+    return a.second.size() < b.second.size();
+  });
+  const auto own = queues_.find(owner);
+  const size_t own_size = own == queues_.end() ? 0 : own->second.size();
+  if (longest == queues_.end() || longest->second.size() <= own_size + 1) return nullptr;
+  return &longest->second;
+}
+
+std::function<void()> WorkPool::TakeLocked() {
+  std::string owner = std::move(turns_.front());
+  turns_.pop_front();
+  const auto its = queues_.find(owner);
+  std::function<void()> run = std::move(its->second.front().run);
+  its->second.pop_front();
+  --waiting_;
+  if (its->second.empty()) {
+    queues_.erase(its);
+  } else {
+    turns_.push_back(std::move(owner));
+  }
+  return run;
+}
+
 void WorkPool::Loop() {
-  engine::SetThreadName("pm-verify");
+  engine::SetThreadName("pm-pool");
   while (true) {
-    std::function<void()> work;
+    std::function<void()> run;
     {
       engine::MutexLock lock(mu_);
-      while (queue_.empty() && !ending_) changed_.Wait(mu_);
-      if (queue_.empty()) return;
-      work = std::move(queue_.front());
-      queue_.pop_front();
+      while (waiting_ == 0 && !ending_) changed_.Wait(mu_);
+      if (waiting_ == 0) return;
+      run = TakeLocked();
     }
     if (listener_) listener_(-1);
-    work();
+    run();
   }
 }
 

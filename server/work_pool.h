@@ -1,5 +1,6 @@
 // A few threads for short work that is too long for gRPC's own threads, such as checking a proof: health and
-// new calls must not wait behind it.
+// new calls must not wait behind it. Owners of work take turns, and share the queue: whoever has much of it
+// waiting makes room for whoever has little.
 //
 // Thread safety: every method may be called from any thread, but for the destructor.
 
@@ -9,6 +10,9 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <map>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -31,18 +35,33 @@ class WorkPool {
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;
 
-  // Takes `work`, which must not throw, to be run soon; or returns false, with nothing done, if the queue is
-  // full.
-  bool TryRun(std::function<void()> work);
+  // Exactly one of the two is called, by a thread of the pool or by one that is in TryRun(). They must not
+  // throw.
+  struct Work {
+    std::function<void()> run;
+    // It was taken, and had to make room.
+    std::function<void()> refuse;
+  };
+  // Takes `work`, to be run soon; or returns false, with nothing done, if the queue is full and nobody has
+  // more waiting than `owner` would have.
+  bool TryRun(std::string_view owner, Work work);
 
  private:
   void Loop();
+  // The longest queue; null if `owner` would have as much with one more.
+  std::deque<Work>* FindLongerLocked(std::string_view owner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // What is to be run next. REQUIRES: something waits.
+  std::function<void()> TakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
   const size_t queue_max_;
   const DepthListener listener_;
   engine::Mutex mu_;
   engine::CondVar changed_;
-  std::deque<std::function<void()>> queue_ ABSL_GUARDED_BY(mu_);
+  // By owner; no queue is empty.
+  std::map<std::string, std::deque<Work>, std::less<>> queues_ ABSL_GUARDED_BY(mu_);
+  // Those owners, the next one first.
+  std::deque<std::string> turns_ ABSL_GUARDED_BY(mu_);
+  size_t waiting_ ABSL_GUARDED_BY(mu_) = 0;
   bool ending_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<std::thread> threads_;
 };

@@ -18,7 +18,7 @@ AdminCall* AdminCall::Start(ServiceContext& services, Method method, grpc::Callb
                             Work work) {
   auto* const call = new AdminCall(services, method, context, std::move(work));
   absl::Status status = call->record_.access();
-  if (status.ok() && !services.admin_pool.TryRun([call] { call->Run(); })) {
+  if (status.ok() && !services.admin_pool.TryRun("", {.run = [call] { call->Run(); }, .refuse = nullptr})) {
     status = engine::WithRetryDelay(
         engine::WithReason(absl::ResourceExhaustedError("too many calls of operators wait"),
                            engine::ErrorReason::kQueueFull),

@@ -17,8 +17,8 @@ namespace {
 constexpr auto kRetryDelay = std::chrono::milliseconds(100);
 
 // One Verify RPC. It lives until OnDone(), which gRPC calls only after Finish() and after the handler has
-// returned; Finish() is called exactly once: by Start(), or by the work that the pool took, which it runs
-// exactly once.
+// returned; Finish() is called exactly once: by Start(), or by the work that the pool took, which it runs or
+// refuses exactly once.
 class VerifyCall final : public grpc::ServerUnaryReactor {
  public:
   VerifyCall(ServiceContext& services, grpc::CallbackServerContext& context, v1::VerifyResponse& response)
@@ -44,7 +44,13 @@ class VerifyCall final : public grpc::ServerUnaryReactor {
     PROOFMILL_ASSIGN_OR_RETURN(
         circuit_, services_.engine.circuits().FindReady(request.circuit(), request.circuit_version()));
     PROOFMILL_ASSIGN_OR_RETURN(check_, ApiOf(circuit_->system).ReadStatement(circuit_, request));
-    if (services_.verify_pool.TryRun([this] { Run(); })) return absl::OkStatus();
+    const bool taken = services_.verify_pool.TryRun(
+        record_.caller().tenant,
+        {.run = [this] { Run(); }, .refuse = [this] { Finish(record_.End(TooMany())); }});
+    return taken ? absl::OkStatus() : TooMany();
+  }
+
+  static absl::Status TooMany() {
     return engine::WithRetryDelay(
         engine::WithReason(absl::ResourceExhaustedError("too many proofs wait to be checked"),
                            engine::ErrorReason::kQueueFull),
