@@ -48,12 +48,17 @@ std::string OwnAddress() {
 
 class AccessCallsTest : public ServiceTest {
  protected:
+  ~AccessCallsTest() override {
+    for (const char* const name : {"keys", "audit", "tenants"}) unlink(PathOf(name).c_str());
+  }
+
   static NewApiKey Make(const std::string& tenant, bool admin = false,
                         absl::Time expiry = absl::InfiniteFuture()) {
     return *MakeApiKey(tenant, admin, expiry);
   }
+  // Of this process, since tests run side by side from several builds.
   static std::string PathOf(const std::string& name) {
-    return ::testing::TempDir() + "access_calls_test_" + name;
+    return absl::StrCat(::testing::TempDir(), "access_calls_test_", getpid(), "_", name);
   }
   static void Write(const std::string& name, const std::string& text) { std::ofstream(PathOf(name)) << text; }
   std::string AllKeys() const {
