@@ -55,19 +55,23 @@ Clock::duration StageMax(const EngineOptions& options) {
   return options.maximum_deadline + std::max(options.maximum_deadline / 2, kStageMarginMin);
 }
 
-// Threads a device: what the one that works on the most jobs at a time can use. Another only has a job wait
-// on the device instead of in the queue.
+// Threads a device: what the one that works on the most jobs at a time can use.
 size_t WorkersPerDevice(const std::vector<std::unique_ptr<JobRunner>>& runners) {
   size_t most = 1;
   for (const auto& runner : runners) most = std::max(most, runner->jobs_in_flight());
   return most;
 }
 
-Dispatcher::Options DispatcherOptions(const EngineOptions& options, size_t devices, size_t per_device) {
-  return {.queue = {.workers = devices * per_device,
+Dispatcher::Options DispatcherOptions(const EngineOptions& options,
+                                      const std::vector<std::unique_ptr<JobRunner>>& runners) {
+  const size_t per_device = WorkersPerDevice(runners);
+  std::vector<size_t> slots;
+  for (const auto& runner : runners) slots.push_back(runner->jobs_in_flight());
+  return {.queue = {.workers = runners.size() * per_device,
                     .aging = options.priority_aging,
                     .workers_per_device = per_device,
-                    .standby_workers = options.standby_runners * per_device},
+                    .standby_workers = options.standby_runners * per_device,
+                    .device_slots = std::move(slots)},
           .request_ids = {.ttl = options.request_id_ttl,
                           .results_max = options.request_ids_max,
                           .result_bytes_max = kRequestIdResultBytesMax},
@@ -129,8 +133,7 @@ Engine::Parts::Parts(EngineOptions options_in, std::vector<std::unique_ptr<JobRu
       admission({.jobs_max = options.jobs_max, .witness_bytes_max = options.witness_bytes_max},
                 [observer = &observer_in](int64_t change) { observer->OnWitnessBytesChange(change); }),
       workers_per_device(WorkersPerDevice(runners)),
-      dispatcher(std::make_shared<Dispatcher>(DispatcherOptions(options, runners.size(), workers_per_device),
-                                              observer, clock)),
+      dispatcher(std::make_shared<Dispatcher>(DispatcherOptions(options, runners), observer, clock)),
       registry(options.circuits,
                {.install = [this](const Circuit& circuit) { return Install(circuit); },
                 .remove = [this](const Circuit& circuit) { Remove(circuit); },
@@ -359,12 +362,16 @@ absl::StatusOr<std::shared_ptr<Ticket>> Engine::Submit(ProveRequest&& request, P
 }
 
 size_t Engine::Parts::SlotsOf(const Circuit& circuit) const {
-  size_t slots = 1;
-  for (size_t i = 0; i < workers.size() - options.standby_runners; ++i) {
-    const size_t in_flight = workers[i]->runner().JobsInFlight(circuit);
-    slots = std::max(slots, (workers_per_device + in_flight - 1) / in_flight);
+  size_t slots = 0;
+  for (size_t i = 0; i < workers.size(); ++i) {
+    // Those that stand by count once nobody else is left.
+    if (i == workers.size() - options.standby_runners && slots != 0) break;
+    if (workers[i]->out_of_service().has_value()) continue;
+    const JobRunner& runner = workers[i]->runner();
+    const size_t in_flight = runner.JobsInFlight(circuit);
+    slots = std::max(slots, (runner.jobs_in_flight() + in_flight - 1) / in_flight);
   }
-  return slots;
+  return std::max<size_t>(slots, 1);
 }
 
 std::optional<Clock::duration> Engine::EstimatedWait(Priority priority, std::string_view tenant) const {

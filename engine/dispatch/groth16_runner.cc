@@ -161,23 +161,16 @@ RunOutcome Groth16Runner::Run(const Circuit& circuit, const ProofInput& input, c
 RunOutcome Groth16Runner::ApplyCanaryRule(const Circuit& circuit, ResidentKey& key,
                                           absl::Span<const kernels::U256> witness,
                                           const RunContext& context) {
-  RunOutcome outcome;
   const std::shared_ptr<const R1cs> constraints = ConstraintsOf(circuit);
   const Evidence evidence{
       .witness = witness, .canary = CanaryOf(circuit), .r1cs = constraints.get(), .cancel = &context.cancel};
   const absl::StatusOr<Verdict> verdict = FindBlame(backend_, key, evidence);
   if (!verdict.ok()) return FailedRun(verdict.status(), backend_);
   if (verdict->canary_proved.has_value()) NoteCanary(circuit, *verdict->canary_proved);
+  if (verdict->blame == Blame::kDevice) return DeviceBlamed(ToStatus(*verdict), backend_);
+  RunOutcome outcome;
   outcome.status = ToStatus(*verdict);
-  if (verdict->blame == Blame::kWitness) {
-    outcome.verdict = BlameVerdict::kWitness;
-    return outcome;
-  }
-  outcome.verdict = BlameVerdict::kDevice;
-  outcome.fault = DeviceFault{
-      .error_class = DeviceErrorClass::kSelfCheck,
-      .status = WithReason(absl::InternalError(verdict->explanation), ErrorReason::kSelfCheckFailed),
-      .lost = backend_.lost()};
+  outcome.verdict = BlameVerdict::kWitness;
   return outcome;
 }
 

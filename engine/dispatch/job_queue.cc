@@ -1,6 +1,7 @@
 #include "engine/dispatch/job_queue.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "engine/base/error_reason.h"
@@ -24,8 +25,13 @@ JobQueue::JobQueue(Options options, Clock& clock)
     : options_(options),
       clock_(clock),
       workers_(options.workers),
-      free_slots_(options.workers / options.workers_per_device, options.workers_per_device),
-      devices_(options.workers / options.workers_per_device) {}
+      devices_(options.workers / options.workers_per_device) {
+  for (size_t i = 0; i < devices_.size(); ++i) {
+    devices_[i].slots =
+        options_.device_slots.empty() ? options_.workers_per_device : options_.device_slots[i];
+    devices_[i].free_slots = devices_[i].slots;
+  }
+}
 
 absl::Status JobQueue::Push(JobPtr job) {
   const auto levels_below = static_cast<int>(Priority::kHigh) - static_cast<int>(job->priority());
@@ -75,7 +81,6 @@ JobQueue::Turn JobQueue::PopLocked(size_t worker, CancellationToken* cancel) {
       return {.job = nullptr, .spare = true};
     }
     DeviceState& device = devices_[DeviceOf(worker)];
-    ++idle_workers_;
     ++device.asleep;
     if (spare_due.has_value()) {
       clock_.WaitUntil(device.ready, mu_, *spare_due);
@@ -83,7 +88,6 @@ JobQueue::Turn JobQueue::PopLocked(size_t worker, CancellationToken* cancel) {
       device.ready.Wait(mu_);
     }
     --device.asleep;
-    --idle_workers_;
   }
 }
 
@@ -102,8 +106,16 @@ std::optional<Clock::time_point> JobQueue::SpareDueLocked(size_t worker) const {
 size_t JobQueue::TakersLocked(size_t slots) const {
   if (options_.standby_workers != 0) return 0;  // who stands by is asleep too, but takes none
   size_t takers = looking_out_;
-  for (size_t i = 0; i < devices_.size(); ++i) takers += std::min(devices_[i].asleep, free_slots_[i] / slots);
+  for (const DeviceState& device : devices_) {
+    takers += std::min(device.asleep, device.free_slots / std::min(slots, device.slots));
+  }
   return takers;
+}
+
+size_t JobQueue::AsleepLocked() const {
+  size_t asleep = 0;
+  for (const DeviceState& device : devices_) asleep += device.asleep;
+  return asleep;
 }
 
 void JobQueue::CancelSpareTurnsLocked() {
@@ -130,7 +142,7 @@ void JobQueue::EndSpareTime() {
 
 void JobQueue::Announce() {
   MutexLock lock(mu_);
-  if (jobs_.size() > 0 || announced_ >= idle_workers_ || options_.standby_workers != 0) return;
+  if (jobs_.size() > 0 || announced_ >= AsleepLocked() || options_.standby_workers != 0) return;
   ++announced_;
   WakeOneLocked();
 }
@@ -155,15 +167,16 @@ JobPtr JobQueue::TryPop(size_t worker) {
 JobPtr JobQueue::TryPopLocked(size_t worker) {
   if (IsStandby(worker) && AnyRegularWorkerLocked()) return nullptr;
   WorkerState& state = workers_[worker];
-  size_t& free_slots = free_slots_[DeviceOf(worker)];
-  JobPtr job = jobs_.Take(DeviceOf(worker), free_slots, state.place);
+  DeviceState& device = devices_[DeviceOf(worker)];
+  const size_t slots_max = device.idle() ? std::numeric_limits<size_t>::max() : device.free_slots;
+  JobPtr job = jobs_.Take(DeviceOf(worker), slots_max, state.place);
   if (job == nullptr) return nullptr;
-  free_slots -= job->slots();
+  device.free_slots -= device.SlotsOf(*job);
   state.job = job;
   state.started = clock_.Now();
-  if (CancellationToken* const spare = devices_[DeviceOf(worker)].spare) spare->Cancel();
+  if (device.spare != nullptr) device.spare->Cancel();
   // Workers may be asleep although jobs wait, since there were too few slots for the next one.
-  if (jobs_.size() > looking_out_ && free_slots > 0) WakeOneLocked();
+  if (jobs_.size() > looking_out_ && device.free_slots > 0) WakeOneLocked();
   return job;
 }
 
@@ -174,14 +187,12 @@ void JobQueue::WakeOneLocked() {
     WakeAllLocked();
     return;
   }
-  size_t best = 0;
-  size_t most = 0;
-  for (size_t i = 0; i < devices_.size(); ++i) {
-    if (devices_[i].asleep == 0 || free_slots_[i] <= most) continue;
-    best = i;
-    most = free_slots_[i];
+  DeviceState* best = nullptr;
+  for (DeviceState& device : devices_) {
+    if (device.asleep == 0 || device.free_slots == 0) continue;
+    if (best == nullptr || device.free_slots > best->free_slots) best = &device;
   }
-  if (most > 0) devices_[best].ready.NotifyOne();
+  if (best != nullptr) best->ready.NotifyOne();
 }
 
 void JobQueue::WakeAllLocked() {
@@ -194,7 +205,8 @@ void JobQueue::Done(size_t worker) {
   ended = std::move(workers_[worker].job);
   workers_[worker].job = nullptr;
   if (ended != nullptr) {
-    free_slots_[DeviceOf(worker)] += ended->slots();
+    DeviceState& device = devices_[DeviceOf(worker)];
+    device.free_slots += device.SlotsOf(*ended);
     jobs_.Settle(*ended, clock_.Now() - workers_[worker].started);
   }
   if (closed_) WakeAllLocked();
@@ -206,7 +218,8 @@ bool JobQueue::Requeue(size_t worker, const JobPtr& job) {
   if (!job->Requeue(DeviceOf(worker))) return false;
   if (!AnyWorkerForLocked(*job)) return false;
   jobs_.PutBack(workers_[worker].place, job);
-  free_slots_[DeviceOf(worker)] += job->slots();
+  DeviceState& device = devices_[DeviceOf(worker)];
+  device.free_slots += device.SlotsOf(*job);
   workers_[worker].job = nullptr;
   CancelSpareTurnsLocked();
   WakeAllLocked();
@@ -316,9 +329,10 @@ std::vector<JobPtr> JobQueue::InOrder() const {
 FairOrder::Ahead JobQueue::RunningLocked(Clock::duration unknown_run) const {
   const Clock::time_point now = clock_.Now();
   FairOrder::Ahead running;
-  for (const WorkerState& worker : workers_) {
+  for (size_t i = 0; i < workers_.size(); ++i) {
+    const WorkerState& worker = workers_[i];
     if (worker.job == nullptr || !worker.up) continue;
-    const size_t slots = worker.job->slots();
+    const size_t slots = devices_[DeviceOf(i)].SlotsOf(*worker.job);
     running.slots += slots;
     const Clock::duration expected = worker.job->expected_run();
     const Clock::duration run = expected.count() == 0 ? unknown_run : expected;
@@ -330,17 +344,17 @@ FairOrder::Ahead JobQueue::RunningLocked(Clock::duration unknown_run) const {
 Clock::duration JobQueue::EstimatedWait(Priority priority, Clock::duration unknown_run,
                                         std::string_view tenant, double weight) const {
   MutexLock lock(mu_);
-  const size_t up = WorkersUpLocked();
+  const size_t up = SlotsUpLocked();
   if (up == 0) return Clock::duration::max();
   const FairOrder::Ahead running = RunningLocked(unknown_run);
   const FairOrder::Ahead queued = jobs_.AheadOf(tenant, weight, priority, unknown_run);
-  if (running.slots + queued.slots < up) return Clock::duration{0};  // a worker is free
+  if (running.slots + queued.slots < up) return Clock::duration{0};  // a slot is free
   return (running.work + queued.work) / static_cast<int64_t>(up);
 }
 
 Clock::duration JobQueue::Backlog(Clock::duration unknown_run) const {
   MutexLock lock(mu_);
-  const auto up = static_cast<int64_t>(std::max<size_t>(WorkersUpLocked(), 1));
+  const auto up = static_cast<int64_t>(std::max<size_t>(SlotsUpLocked(), 1));
   return (RunningLocked(unknown_run).work + jobs_.Work(unknown_run)) / up;
 }
 
@@ -379,7 +393,17 @@ size_t JobQueue::WorkersUpLocked() const {
   const bool regular = AnyRegularWorkerLocked();
   size_t up = 0;
   for (size_t i = 0; i < workers_.size(); ++i) {
-    if (workers_[i].up && IsStandby(i) != regular) ++up;
+    if (ServesLocked(i, regular)) ++up;
+  }
+  return up;
+}
+
+size_t JobQueue::SlotsUpLocked() const {
+  const bool regular = AnyRegularWorkerLocked();
+  size_t up = 0;
+  // All workers of a device are in service or none.
+  for (size_t i = 0; i < workers_.size(); i += options_.workers_per_device) {
+    if (ServesLocked(i, regular)) up += devices_[DeviceOf(i)].slots;
   }
   return up;
 }

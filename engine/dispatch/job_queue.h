@@ -1,9 +1,9 @@
 // The queue of jobs, shared by the front end (which pushes) and the workers (which pop). A worker is a thread
 // that runs one job at a time; a device has one worker or several.
 //
-// A device has as many slots as workers. A job takes up one, or several where fewer jobs of its kind are
-// worth running at a time (job.h); while the next job finds too few of them free it waits, and those behind
-// it do too.
+// A device has slots, as many as workers or fewer. A job takes up one, or several where fewer jobs of its
+// kind are worth running at a time (job.h); while the next job finds too few of them free it waits, and those
+// behind it do too. A device that has no job takes any.
 //
 // Its length is bounded by admission: a job comes with a reserved place (admission.h). So Push() only refuses
 // when the queue is closed or no worker is left.
@@ -19,6 +19,7 @@
 #ifndef PROOFMILL_ENGINE_DISPATCH_JOB_QUEUE_H_
 #define PROOFMILL_ENGINE_DISPATCH_JOB_QUEUE_H_
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -47,6 +48,9 @@ class JobQueue {
     size_t workers_per_device = 1;
     // The last so many workers stand by: they get jobs only when no other worker is left.
     size_t standby_workers = 0;
+    // The slots of each device, that is, how many jobs it works on at a time where each takes up one slot:
+    // from 1 to `workers_per_device`. Empty: that many for each.
+    std::vector<size_t> device_slots = {};
   };
 
   // REQUIRES: at least one worker, and a whole number of devices.
@@ -143,12 +147,19 @@ class JobQueue {
     Clock::time_point spare_due = Clock::time_point::max();
     CancellationToken* spare = nullptr;  // of the spare turn that is under way
     size_t asleep = 0;                   // workers, in Pop()
+    size_t slots = 0;
+    size_t free_slots = 0;
+
+    // What a job of so many slots takes up here: a device takes any job when it has no other.
+    size_t SlotsOf(const Job& job) const { return std::min(job.slots(), slots); }
+    bool idle() const { return free_slots == slots; }
   };
 
   // `cancel`: null for no spare turn.
   Turn PopLocked(size_t worker, CancellationToken* cancel) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // From when on `worker` may have a spare turn if nothing changes.
   std::optional<Clock::time_point> SpareDueLocked(size_t worker) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  size_t AsleepLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // Jobs of so many slots that those who do nothing now would take, each on its device.
   size_t TakersLocked(size_t slots) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void CancelSpareTurnsLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
@@ -168,6 +179,12 @@ class JobQueue {
   bool IdleLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   void NotifyIfIdleLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   size_t WorkersUpLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Of the devices that these workers drive.
+  size_t SlotsUpLocked() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  // Whether jobs may be for `worker` now: it is in service, and called on if it stands by.
+  bool ServesLocked(size_t worker, bool regular) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) {
+    return workers_[worker].up && IsStandby(worker) != regular;
+  }
 
   const Options options_;
   Clock& clock_;
@@ -176,13 +193,11 @@ class JobQueue {
   CondVar idle_;
   FairOrder jobs_ ABSL_GUARDED_BY(mu_);
   std::vector<WorkerState> workers_ ABSL_GUARDED_BY(mu_);
-  std::vector<size_t> free_slots_ ABSL_GUARDED_BY(mu_);  // of each device
   std::vector<DeviceState> devices_ ABSL_GUARDED_BY(mu_);
   uint64_t next_sequence_ ABSL_GUARDED_BY(mu_) = 0;
-  size_t idle_workers_ ABSL_GUARDED_BY(mu_) = 0;  // asleep in Pop()
-  size_t announced_ ABSL_GUARDED_BY(mu_) = 0;     // announcements that no worker has taken up
-  size_t looking_out_ ABSL_GUARDED_BY(mu_) = 0;   // workers that will look into the queue soon
-  std::atomic<uint64_t> pushes_{0};               // changed under mu_, looked at without it
+  size_t announced_ ABSL_GUARDED_BY(mu_) = 0;    // announcements that no worker has taken up
+  size_t looking_out_ ABSL_GUARDED_BY(mu_) = 0;  // workers that will look into the queue soon
+  std::atomic<uint64_t> pushes_{0};              // changed under mu_, looked at without it
   bool closed_ ABSL_GUARDED_BY(mu_) = false;
   bool spare_time_ended_ ABSL_GUARDED_BY(mu_) = false;
 };
