@@ -1,11 +1,13 @@
 #include "clients/cpp/prove_call.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "absl/time/clock.h"
-#include "clients/cpp/checksum.h"
 #include "clients/cpp/error.h"
+#include "clients/cpp/sha256.h"
+#include "engine/formats/crc32c.h"
 
 namespace proofmill::client {
 namespace {
@@ -22,6 +24,11 @@ constexpr const char* kCreateJob = "/proofmill.v1.JobService/CreateJob";
 
 absl::Duration FromProto(const google::protobuf::Duration& duration) {
   return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+}
+
+// Abseil's string_view need not be that of std.
+uint32_t ChecksumOf(absl::string_view piece) {
+  return engine::Crc32c(std::string_view(piece.data(), piece.size()));
 }
 
 }  // namespace
@@ -184,7 +191,7 @@ bool ProveCall::SendChunks(RawStream& stream) {
   for (uint64_t offset = committed_bytes_; offset < bytes_.size();) {
     const absl::string_view piece = bytes_.substr(offset, chunk_bytes_);
     request.mutable_chunk()->set_offset_bytes(offset);
-    request.mutable_chunk()->set_crc32c(Crc32c(piece));
+    request.mutable_chunk()->set_crc32c(ChecksumOf(piece));
     const grpc::ByteBuffer message = stubs_.blocks->Message(
         request, {v1::ProveStreamRequest::kChunkFieldNumber, v1::Chunk::kDataFieldNumber}, piece);
     offset += piece.size();
@@ -254,7 +261,7 @@ absl::Status ProveCall::WriteNextPiece() {
   v1::WriteUploadRequest request;
   request.set_name(upload_);
   request.set_offset_bytes(committed_bytes_);
-  request.set_crc32c(Crc32c(piece));
+  request.set_crc32c(ChecksumOf(piece));
   v1::WriteUploadResponse response;
   const grpc::Status status =
       CallUnary(*stubs_.raw, context, kWriteUpload,

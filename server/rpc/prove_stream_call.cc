@@ -8,7 +8,7 @@
 #include "engine/base/error_reason.h"
 #include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
-#include "server/crc32c.h"
+#include "engine/formats/crc32c.h"
 #include "server/rpc/rpc_status.h"
 #include "server/rpc/secret_message.h"
 #include "server/rpc/submit.h"
@@ -174,7 +174,7 @@ absl::Status ProveStreamCall::HandleChunk(const v1::Chunk& chunk, SecretField& d
     return InvalidRequest(absl::StrCat("chunk.data: expected 1 to ", services_.limits.chunk_bytes_max,
                                        " bytes, got ", data.size()));
   }
-  if (chunk.has_crc32c() && chunk.crc32c() != Crc32c(data.pieces())) {
+  if (chunk.has_crc32c() && chunk.crc32c() != engine::Crc32c(data.pieces())) {
     return engine::WithReason(
         absl::InvalidArgumentError(absl::StrCat("chunk.crc32c: expected the checksum of the ", data.size(),
                                                 " bytes of data, got another")),

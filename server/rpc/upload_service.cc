@@ -10,7 +10,7 @@
 #include "engine/base/error_reason.h"
 #include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
-#include "server/crc32c.h"
+#include "engine/formats/crc32c.h"
 #include "server/rpc/call_record.h"
 #include "server/rpc/convert.h"
 #include "server/rpc/rpc_status.h"
@@ -104,7 +104,7 @@ absl::StatusOr<UploadInfo> UploadService::Write(const std::string& tenant,
     return InvalidRequest(
         absl::StrCat("data: expected 1 to ", services_.limits.chunk_bytes_max, " bytes, got ", data.size()));
   }
-  if (request.has_crc32c() && request.crc32c() != Crc32c(data.pieces())) {
+  if (request.has_crc32c() && request.crc32c() != engine::Crc32c(data.pieces())) {
     return engine::WithReason(
         absl::InvalidArgumentError(absl::StrCat("crc32c: expected the checksum of the ", data.size(),
                                                 " bytes of data, got another; send the piece again")),

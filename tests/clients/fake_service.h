@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "clients/cpp/checksum.h"
+#include "engine/formats/crc32c.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
 #include "proofmill/v1/prover.grpc.pb.h"
@@ -138,7 +138,7 @@ class FakeService final : public v1::ProverService::Service, public v1::UploadSe
       if (first_offsets.back() == UINT64_MAX) first_offsets.back() = request.chunk().offset_bytes();
       if (request.chunk().offset_bytes() != bytes.size())
         return {grpc::StatusCode::INVALID_ARGUMENT, "a gap"};
-      if (!request.chunk().has_crc32c() || request.chunk().crc32c() != Crc32c(request.chunk().data()))
+      if (!request.chunk().has_crc32c() || request.chunk().crc32c() != engine::Crc32c(request.chunk().data()))
         return ServiceError(grpc::StatusCode::INVALID_ARGUMENT, "UPLOAD_CHECKSUM");
       bytes += request.chunk().data();
       if (attempt == break_stream && bytes.size() >= break_after_bytes) {

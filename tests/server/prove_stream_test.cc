@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "server/crc32c.h"
+#include "engine/formats/crc32c.h"
 #include "tests/server/service_fixture.h"
 
 namespace proofmill::server {
@@ -111,7 +111,7 @@ TEST_F(ProveStreamTest, PiecesOfAnySizeMakeTheSameWitness) {
     stream.ReadAdmitted();
     for (size_t offset = 0; offset < wtns_.size(); offset += size) {
       const std::string piece = wtns_.substr(offset, size);
-      ASSERT_TRUE(stream.SendChunk(offset, piece, Crc32c(piece)));
+      ASSERT_TRUE(stream.SendChunk(offset, piece, engine::Crc32c(piece)));
     }
     EXPECT_TRUE(stream.ReadResult().has_value()) << size;
     EXPECT_TRUE(stream.Finish().status.ok()) << size;
@@ -122,8 +122,8 @@ TEST_F(ProveStreamTest, APieceWithAnotherChecksumIsNotTaken) {
   Stream stream(*this);
   stream.SendHeader(wtns_, [](v1::StreamHeader& header) { header.clear_sha256(); });
   const v1::Admitted admitted = stream.ReadAdmitted();
-  ASSERT_TRUE(stream.SendChunk(0, wtns_.substr(0, 100), Crc32c(wtns_.substr(0, 100))));
-  stream.SendChunk(100, wtns_.substr(100), Crc32c(wtns_.substr(100)) ^ 1);
+  ASSERT_TRUE(stream.SendChunk(0, wtns_.substr(0, 100), engine::Crc32c(wtns_.substr(0, 100))));
+  stream.SendChunk(100, wtns_.substr(100), engine::Crc32c(wtns_.substr(100)) ^ 1);
   const Outcome outcome = stream.Finish();
   EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(outcome.reason, "UPLOAD_CHECKSUM");
@@ -135,7 +135,7 @@ TEST_F(ProveStreamTest, APieceWithAnotherChecksumIsNotTaken) {
     header.set_upload(admitted.upload());
   });
   EXPECT_EQ(again.ReadAdmitted().committed_bytes(), 100u);
-  again.SendChunk(100, wtns_.substr(100), Crc32c(wtns_.substr(100)));
+  again.SendChunk(100, wtns_.substr(100), engine::Crc32c(wtns_.substr(100)));
   EXPECT_TRUE(again.ReadResult().has_value());
 }
 

@@ -3,7 +3,7 @@
 #include <future>
 #include <optional>
 
-#include "server/crc32c.h"
+#include "engine/formats/crc32c.h"
 #include "tests/server/service_fixture.h"
 
 namespace proofmill::server {
@@ -48,7 +48,7 @@ class UploadsTest : public ServiceTest {
   std::string Upload(const std::string& wtns) {
     v1::Upload upload;
     EXPECT_TRUE(Create(wtns, upload).status.ok());
-    EXPECT_TRUE(Write(upload.name(), 0, wtns, Crc32c(wtns)).status.ok());
+    EXPECT_TRUE(Write(upload.name(), 0, wtns, engine::Crc32c(wtns)).status.ok());
     return upload.name();
   }
   v1::ProveRequest RequestOf(const std::string& upload, const std::string& circuit = "small") {
@@ -68,7 +68,8 @@ TEST_F(UploadsTest, AnUploadInPiecesIsProvedOnce) {
   EXPECT_EQ(upload.size_bytes(), wtns_.size());
   EXPECT_EQ(upload.circuit(), "small");
   EXPECT_GT(upload.expire_time().seconds(), 1'700'000'000);
-  ASSERT_TRUE(Write(upload.name(), 0, wtns_.substr(0, 300), Crc32c(wtns_.substr(0, 300))).status.ok());
+  ASSERT_TRUE(
+      Write(upload.name(), 0, wtns_.substr(0, 300), engine::Crc32c(wtns_.substr(0, 300))).status.ok());
   EXPECT_EQ(committed_, 300u);
   ASSERT_TRUE(Write(upload.name(), 200, wtns_.substr(200, 300)).status.ok()) << "pieces may overlap";
   EXPECT_EQ(committed_, 500u);
@@ -86,10 +87,11 @@ TEST_F(UploadsTest, AnUploadInPiecesIsProvedOnce) {
 TEST_F(UploadsTest, AWrongChecksumTakesNothing) {
   v1::Upload upload;
   ASSERT_TRUE(Create(wtns_, upload).status.ok());
-  const Outcome outcome = Write(upload.name(), 0, wtns_, Crc32c(wtns_) ^ 1);
+  const Outcome outcome = Write(upload.name(), 0, wtns_, engine::Crc32c(wtns_) ^ 1);
   EXPECT_EQ(outcome.status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(outcome.reason, "UPLOAD_CHECKSUM");
-  EXPECT_TRUE(Write(upload.name(), 0, wtns_, Crc32c(wtns_)).status.ok()) << "the piece can be sent again";
+  EXPECT_TRUE(Write(upload.name(), 0, wtns_, engine::Crc32c(wtns_)).status.ok())
+      << "the piece can be sent again";
 }
 
 TEST_F(UploadsTest, RefusalsTellTheirReason) {

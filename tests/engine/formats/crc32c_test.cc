@@ -1,4 +1,4 @@
-#include "server/crc32c.h"
+#include "engine/formats/crc32c.h"
 
 #include <string>
 #include <string_view>
@@ -6,7 +6,7 @@
 
 #include "gtest/gtest.h"
 
-namespace proofmill::server {
+namespace proofmill::engine {
 namespace {
 
 // Bit by bit, straight from the definition.
@@ -37,7 +37,15 @@ TEST(Crc32cTest, EveryLengthAgreesWithTheDefinition) {
     }
     data.push_back(static_cast<char>(i * 37 + 11));
   }
+  for (const size_t size : {12287u, 12288u, 12289u, 24576u, 24583u, 100'000u, 1u << 20}) {
+    data.resize(size);
+    for (size_t i = 0; i < size; ++i) data[i] = static_cast<char>(i * 7 + i / 300);
+    EXPECT_EQ(Crc32c(data), Naive(data)) << size;
+    EXPECT_EQ(Crc32cPortable(data), Naive(data)) << size;
+    const std::string_view all = data;
+    EXPECT_EQ(Crc32c(std::vector<std::string_view>{all.substr(0, 5), all.substr(5)}), Naive(data)) << size;
+  }
 }
 
 }  // namespace
-}  // namespace proofmill::server
+}  // namespace proofmill::engine
