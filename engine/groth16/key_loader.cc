@@ -90,7 +90,8 @@ absl::StatusOr<AuditReport> Audit(const std::string& path, const Zkey& zkey, con
   if (!options.audit) return report;
 
   const AuditRecords records(options.state_dir);
-  AuditOptions audit{.content_audited = records.Contains(zkey.hash),
+  const absl::Status on_record = records.Find(zkey.hash);
+  AuditOptions audit{.content_audited = on_record.ok(),
                      .allow_unsafe_setup = options.allow_unsafe_setup,
                      .allow_insecure_test_keys = options.allow_insecure_test_keys};
   std::optional<Companion> companion;
@@ -107,6 +108,12 @@ absl::StatusOr<AuditReport> Audit(const std::string& path, const Zkey& zkey, con
   if (!audited.ok()) return Named(path, audited.status());
   report = *std::move(audited);
   if (!audit.content_audited) {
+    if (!absl::IsNotFound(on_record)) {
+      report.warnings.push_back(
+          absl::StrCat("the record of an earlier audit is not believed, so the key was "
+                       "checked anew: ",
+                       std::string(on_record.message())));
+    }
     const absl::Status kept = records.Add(zkey.hash);
     if (!kept.ok()) {
       report.warnings.push_back(absl::StrCat("the audit is not on record: ", std::string(kept.message())));
