@@ -95,11 +95,19 @@ std::optional<Ending> Process::Wait(std::chrono::milliseconds timeout) {
 std::string Process::Out() const { return ReadFile(folder_.File("out")); }
 std::string Process::Err() const { return ReadFile(folder_.File("err")); }
 
-Outcome Proofmill(const std::vector<std::string>& arguments) {
-  Process process(ProofmillPath(), arguments);
-  const std::optional<Ending> ending = process.Wait(kRunTime);
+std::unique_ptr<Process> Launch(const std::vector<std::string>& launcher, const std::string& program,
+                                const std::vector<std::string>& arguments) {
+  std::vector<std::string> words = launcher;
+  words.push_back(program);
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  return std::make_unique<Process>(words.front(), std::vector<std::string>(words.begin() + 1, words.end()));
+}
+
+Outcome Proofmill(const std::vector<std::string>& arguments, const std::vector<std::string>& launcher) {
+  const std::unique_ptr<Process> process = Launch(launcher, ProofmillPath(), arguments);
+  const std::optional<Ending> ending = process->Wait(kRunTime);
   EXPECT_TRUE(ending.has_value()) << "proofmill " << arguments.front() << " did not end";
-  return {ending.value_or(Ending{}), process.Out(), process.Err()};
+  return {ending.value_or(Ending{}), process->Out(), process->Err()};
 }
 
 std::string ProofmillPath() { return PROOFMILL_PROGRAM; }

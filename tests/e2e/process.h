@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,6 +67,11 @@ class Process {
   std::optional<Ending> ending_;
 };
 
+// Starts `program` by way of `launcher`, a program with arguments to which it and its own are added; an empty
+// one starts it at once.
+std::unique_ptr<Process> Launch(const std::vector<std::string>& launcher, const std::string& program,
+                                const std::vector<std::string>& arguments);
+
 struct Outcome {
   Ending ending;
   std::string out;
@@ -73,7 +79,7 @@ struct Outcome {
 };
 
 // Runs the proofmill program that this build made, to its end. Killed after a minute.
-Outcome Proofmill(const std::vector<std::string>& arguments);
+Outcome Proofmill(const std::vector<std::string>& arguments, const std::vector<std::string>& launcher = {});
 
 // Its path.
 std::string ProofmillPath();

@@ -117,7 +117,8 @@ std::vector<std::string> CircuitFolder::PublicSignals(const std::string& id, uin
   return signals;
 }
 
-ServerProcess::ServerProcess(const std::string& circuits, const std::vector<std::string>& flags) {
+ServerProcess::ServerProcess(const std::string& circuits, const std::vector<std::string>& flags,
+                             const std::vector<std::string>& launcher) {
   // An idle client hears that its server goes away only when gRPC polls, by default each 5 s, and the server
   // waits for it that long. Read when the first channel is made.
   ::setenv("GRPC_CLIENT_CHANNEL_BACKUP_POLL_INTERVAL_MS", "50", 0);
@@ -129,7 +130,7 @@ ServerProcess::ServerProcess(const std::string& circuits, const std::vector<std:
                                         "--allow_insecure_keys",
                                         "--drain_delay=0s"};
   arguments.insert(arguments.end(), flags.begin(), flags.end());
-  process_ = std::make_unique<Process>(ProofmillPath(), arguments);
+  process_ = Launch(launcher, ProofmillPath(), arguments);
 
   const auto deadline = std::chrono::steady_clock::now() + kStartTime;
   std::string out;

@@ -57,8 +57,9 @@ engine::SynthOptions Synthetic(uint32_t log2_domain, engine::SynthProfile profil
 class ServerProcess {
  public:
   // Starts `proofmill serve` on free ports with `flags` added, and waits until it can prove. Records a
-  // failure if it does not come up.
-  ServerProcess(const std::string& circuits, const std::vector<std::string>& flags = {});
+  // failure if it does not come up. `launcher` is a program with arguments that starts it, if one is given.
+  ServerProcess(const std::string& circuits, const std::vector<std::string>& flags = {},
+                const std::vector<std::string>& launcher = {});
 
   const std::string& data() const { return data_; }
   const std::string& admin() const { return admin_; }
