@@ -18,6 +18,11 @@ absl::string_view Hint(const absl::Status& status, absl::string_view reason) {
       absl::StrContains(status.message(), "Connection refused")) {
     return "; is the service running there, and is --target its address?";
   }
+  // The words of gRPC, of its own limit, which is a little above that of the service.
+  if (reason.empty() && absl::IsResourceExhausted(status) &&
+      absl::StrContains(status.message(), "message larger than max")) {
+    return "; --stream and --upload take larger ones";
+  }
   const bool asked_for = absl::IsNotFound(status) && !absl::StartsWith(status.message(), "no key of");
   if (reason == "CIRCUIT_UNKNOWN" && asked_for) return "; `proofmill client circuits` lists the ids";
   return "";

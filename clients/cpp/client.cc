@@ -3,27 +3,34 @@
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "absl/random/random.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "clients/cpp/channel.h"
 #include "clients/cpp/client_state.h"
+#include "clients/cpp/error.h"
 
 namespace proofmill::client {
 namespace {
 
 constexpr int kPageSize = 500;
 
-// The service's message limit is below this witness's size; a stream has no such limit.
-bool NeedsStream(const absl::Status& error) {
+}  // namespace
+
+bool IsTooLargeForMessage(const absl::Status& error) {
   if (!absl::IsResourceExhausted(error) || RetryDelay(error)) return false;
   const std::string reason = ErrorReason(error);
   return reason.empty() || reason == "MESSAGE_TOO_LARGE";
 }
 
-}  // namespace
+bool FitsOneMessage(const ClientOptions& options, const Input& input) {
+  return input.bytes().size() <= std::min(options.unary_bytes_max, options.message_bytes_max);
+}
 
 std::string RandomRequestId() {
   absl::BitGen random;
@@ -64,14 +71,24 @@ absl::StatusOr<std::unique_ptr<Client>> Client::Create(const ClientOptions& opti
 absl::StatusOr<v1::ProofResult> Client::Prove(v1::ProofSpec spec, const Input& input,
                                               const ProveOptions& options) {
   if (spec.request_id().empty()) spec.set_request_id(RandomRequestId());
-  const bool fits = input.bytes().size() <= state_->options.unary_bytes_max;
+  const size_t size = input.bytes().size();
+  if (options.transfer == Transfer::kUnary && size > state_->options.message_bytes_max) {
+    return MakeError(absl::StatusCode::kResourceExhausted,
+                     absl::StrCat("expected at most ", state_->options.message_bytes_max,
+                                  " bytes for one message, got a witness of ", size,
+                                  "; a stream and an upload take larger ones"),
+                     "MESSAGE_TOO_LARGE", std::nullopt);
+  }
   const bool is_auto = options.transfer == Transfer::kAuto;
+  const bool fits = FitsOneMessage(state_->options, input);
   const Transfer transfer = !is_auto ? options.transfer : fits ? Transfer::kUnary : Transfer::kStream;
 
   const absl::Time deadline = absl::Now() + options.timeout;
   ProveCall call(state_->stubs, state_->options.retry, spec, input, options);
   absl::StatusOr<v1::ProofResult> result = call.Run(transfer);
-  if (result.ok() || !is_auto || transfer != Transfer::kUnary || !NeedsStream(result.status())) return result;
+  if (result.ok() || !is_auto || transfer != Transfer::kUnary || !IsTooLargeForMessage(result.status())) {
+    return result;
+  }
 
   ProveOptions rest = options;
   rest.timeout = deadline - absl::Now();

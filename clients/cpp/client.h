@@ -52,7 +52,7 @@ struct Progress {
 // How the witness travels.
 enum class Transfer {
   kAuto,    // in one message up to ClientOptions::unary_bytes_max, else as a stream
-  kUnary,   // in one message
+  kUnary,   // in one message; RESOURCE_EXHAUSTED beyond ClientOptions::message_bytes_max
   kStream,  // ProveStream; goes on where it stopped after a lost connection
   kUpload,  // UploadService, in unary calls of 128 KiB, then Prove; for connections that break often
 };

@@ -78,13 +78,17 @@ absl::Status AtOwner(std::mutex& mu, std::map<std::string, JobStub>& owners, con
 absl::StatusOr<v1::Job> Client::CreateJob(v1::ProofSpec spec, const Input& input, const JobOptions& options) {
   if (spec.request_id().empty()) spec.set_request_id(RandomRequestId());
   ProveOptions prove;
-  prove.timeout = options.timeout;
-  prove.transfer =
-      input.bytes().size() <= state_->options.unary_bytes_max ? Transfer::kUnary : Transfer::kUpload;
   prove.on_progress = options.on_progress;
   JobTarget target{.timeout = options.job_timeout, .job = {}};
-  ProveCall call(state_->stubs, state_->options.retry, std::move(spec), input, prove, &target);
-  const absl::Status status = call.RunJob(prove.transfer);
+  const absl::Time deadline = absl::Now() + options.timeout;
+  const auto run = [&](Transfer transfer) {
+    prove.timeout = deadline - absl::Now();
+    prove.transfer = transfer;
+    return ProveCall(state_->stubs, state_->options.retry, spec, input, prove, &target).RunJob(transfer);
+  };
+  const bool fits = FitsOneMessage(state_->options, input);
+  absl::Status status = run(fits ? Transfer::kUnary : Transfer::kUpload);
+  if (fits && IsTooLargeForMessage(status)) status = run(Transfer::kUpload);
   if (!status.ok()) return status;
   return std::move(target.job);
 }

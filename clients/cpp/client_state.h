@@ -66,6 +66,13 @@ struct Client::State {
   }
 };
 
+// Whether an input is sent in one message if nobody says how.
+bool FitsOneMessage(const ClientOptions& options, const Input& input);
+
+// Whether a call failed since its message was more than the service, or gRPC there, takes. Uploads and
+// streams have no such limit.
+bool IsTooLargeForMessage(const absl::Status& error);
+
 // A random request id: 32 hexadecimal digits.
 std::string RandomRequestId();
 

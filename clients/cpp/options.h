@@ -40,8 +40,12 @@ struct ClientOptions {
   // Bearer KEY`, and only over TLS or to a loopback address.
   std::string api_key_file;
 
-  // Witness files up to this size go in one message, larger ones through a stream.
+  // Witness files up to this size go in one message, larger ones through a stream, or an upload if they are
+  // for a job.
   size_t unary_bytes_max = size_t{1} << 20;
+  // No more goes in one message even where the caller asks for that: Protocol Buffers have a limit of 2 GiB
+  // for a message, all of it, and a service may have a lower one.
+  size_t message_bytes_max = (size_t{1} << 31) - (size_t{1} << 20);
 
   RetryPolicy retry;
 };

@@ -207,6 +207,29 @@ TEST_F(ClientTest, ALargeWitnessIsStreamedFromTheStart) {
   EXPECT_EQ(service_.first_offsets.size(), 1u);
 }
 
+// W8: as if Protocol Buffers stopped at a kilobyte and not at 2 GiB.
+TEST_F(ClientTest, AWitnessBeyondAnyMessageIsStreamedOrRefusedWithTheLimitBeforeItIsSent) {
+  options_.message_bytes_max = 1'000;
+  const std::unique_ptr<Client> client = MakeClient();
+  const std::string fits = SomeWitness(1'000), larger = SomeWitness(1'001);
+
+  ASSERT_TRUE(client->Prove(Spec(), fits, Over(Transfer::kUnary)).ok());
+  ASSERT_TRUE(client->Prove(Spec(), fits, Over(Transfer::kAuto)).ok());
+  EXPECT_EQ(service_.first_offsets.size(), 0u);
+  ASSERT_TRUE(client->Prove(Spec(), larger, Over(Transfer::kAuto)).ok());
+  EXPECT_EQ(service_.first_offsets.size(), 1u);
+  EXPECT_EQ(service_.proved, larger);
+
+  const size_t calls = service_.request_ids.size();
+  const absl::Status refused = client->Prove(Spec(), larger, Over(Transfer::kUnary)).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(refused)) << refused;
+  EXPECT_EQ(ErrorReason(refused), "MESSAGE_TOO_LARGE");
+  EXPECT_EQ(refused.message(),
+            "expected at most 1000 bytes for one message, got a witness of 1001; a stream and an upload take "
+            "larger ones");
+  EXPECT_EQ(service_.request_ids.size(), calls) << "nothing was sent";
+}
+
 TEST_F(ClientTest, ProgressTellsOfSendingAndOfRetries) {
   service_.on_attempt = [](int attempt, grpc::ServerContext&) {
     return attempt == 0 ? ServiceError(StatusCode::UNAVAILABLE, "CIRCUIT_LOADING", 20) : grpc::Status::OK;
