@@ -20,9 +20,6 @@
 namespace proofmill::server {
 namespace {
 
-// Any byte but zero turns the overwriting on; freed memory is filled with it.
-constexpr int kPerturbByte = 0xA5;
-
 // What malloc keeps at the end of a heap when it is freed, in place of giving it back: messages that arrive
 // faster than they are handled take some MiB, and come again. Their pages would be cleared by the kernel each
 // time (measured: half of the time that a witness of 64 MiB took). Larger blocks than the second number have
@@ -49,7 +46,6 @@ void CleansePlaintext(void* context, void*, CRYPTO_EX_DATA*, int, long, void*) {
 }  // namespace
 
 void HardenProcess() {
-  mallopt(M_PERTURB, kPerturbByte);
   mallopt(M_TRIM_THRESHOLD, kKeptBytes);
   mallopt(M_MMAP_THRESHOLD, kOwnPagesBytes);
   // gRPC keeps its contexts to itself, but OpenSSL tells of each new one.

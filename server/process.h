@@ -1,4 +1,4 @@
-// What the service sets for its whole process: wiping of freed memory, core dumps, signals.
+// What the service sets for its whole process: memory, core dumps, signals.
 //
 // Order: HardenProcess() first in main; BlockStopSignals() before the first thread is started, since threads
 // inherit the mask; then one SignalWaiter.
@@ -13,13 +13,9 @@
 
 namespace proofmill::server {
 
-// Makes malloc overwrite memory when it is freed, and OpenSSL what it has decrypted once that is handed on,
-// of which it keeps the last 16 KiB of each connection otherwise. Witnesses pass through buffers of gRPC,
-// protobuf and TLS that nobody wipes (measured: 219,197 copies of a canary word in a dump after one request);
-// our own are wiped in any case. Costs a memset for each freed block. Call it first in main: blocks freed
-// before are not covered. glibc leaves small blocks out, which cli/wiping_free.cc sees to. No effect under a
-// sanitizer, which replaces malloc. Also lets malloc keep some memory for the next messages, since what it
-// gives back has to be cleared again.
+// Makes OpenSSL overwrite what it has decrypted once that is handed on, of which it keeps the last 16 KiB of
+// each connection otherwise, and malloc keep some memory for the next messages, since what it gives back has
+// to be cleared again. What is freed is overwritten by cli/wiping_free.cc.
 void HardenProcess();
 
 // Forbids core dumps and debuggers of other users for this process, or allows them.
