@@ -32,11 +32,17 @@ void WipeMessage(const grpc::ByteBuffer& bytes) {
     engine::WipeMemory(const_cast<uint8_t*>(slice.begin()), slice.size());
 }
 
-void SecretField::Wipe() {
-  for (const std::string_view piece : pieces_)
+void SecretField::Drain(const std::function<void(std::string_view piece)>& use) {
+  for (const std::string_view piece : pieces_) {
+    use(piece);
     engine::WipeMemory(const_cast<char*>(piece.data()), piece.size());
+  }
   pieces_.clear();
   size_ = 0;
+}
+
+void SecretField::Wipe() {
+  Drain([](std::string_view) {});
 }
 
 // Reads a message and writes it again without its secret.

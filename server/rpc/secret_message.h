@@ -15,6 +15,7 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include <cstddef>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -36,6 +37,8 @@ class SecretField {
   size_t size() const { return size_; }
   // Its bytes, in order.
   const std::vector<std::string_view>& pieces() const { return pieces_; }
+  // Calls `use` with each piece, which is overwritten right after, while it is in the cache; empties it.
+  void Drain(const std::function<void(std::string_view piece)>& use);
   // Overwrites and empties it.
   void Wipe();
 

@@ -68,11 +68,10 @@ TicketOr Submit(ServiceContext& services, const engine::CircuitPtr& circuit, eng
 engine::ReceivedInput Receive(SecretField& field) {
   engine::ReceivedInput bytes(field.size());
   uint64_t offset = 0;
-  for (const std::string_view piece : field.pieces()) {
+  field.Drain([&](std::string_view piece) {
     bytes.Write(offset, {reinterpret_cast<const uint8_t*>(piece.data()), piece.size()});
     offset += piece.size();
-  }
-  field.Wipe();
+  });
   return bytes;
 }
 

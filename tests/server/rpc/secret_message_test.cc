@@ -140,6 +140,20 @@ TEST(SecretMessageTest, TheSecretIsWipedWhereItWasReceived) {
   EXPECT_EQ(Remains(bytes).find('S'), std::string::npos);
 }
 
+TEST(SecretMessageTest, ASecretThatIsDrainedIsHandedOnWholeAndWiped) {
+  const std::string wtns(5000, 'w');
+  const grpc::ByteBuffer bytes = InFourSlices(Groth16(wtns).SerializeAsString());
+  ProveRequest request;
+  SecretField secret;
+  ASSERT_TRUE(ParseApart(bytes, Paths(), request, secret));
+  std::string drained;
+  secret.Drain([&](std::string_view piece) { drained += piece; });
+  EXPECT_EQ(drained, wtns);
+  EXPECT_EQ(secret.size(), 0u);
+  EXPECT_TRUE(secret.pieces().empty());
+  EXPECT_EQ(Remains(bytes).find("ww"), std::string::npos);
+}
+
 TEST(SecretMessageTest, SecretsThatAreSaidBeforeTheLastAreWiped) {
   const grpc::ByteBuffer bytes = InFourSlices(Groth16(std::string(500, 'S')).SerializeAsString() +
                                               Whir(std::string(500, 'T')).SerializeAsString() +
