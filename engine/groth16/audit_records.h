@@ -29,8 +29,8 @@ class AuditRecords {
 
   // OK if the hash is on record.
   //   NOT_FOUND            it is not.
-  //   FAILED_PRECONDITION  there is a record that is not to be believed, for the reason that the message
-  //   gives. any other            there is a record that cannot be read.
+  //   FAILED_PRECONDITION  there is a record that is not to be believed: the message says why.
+  //   any other            there is a record that cannot be read.
   absl::Status Find(const FileHash& hash) const;
 
   // Replaces what is there already, believed or not.
