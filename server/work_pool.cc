@@ -28,18 +28,18 @@ bool WorkPool::TryRun(std::string_view owner, Work work) {
   Work displaced;
   {
     engine::MutexLock lock(mu_);
-    std::deque<Work>* longer = nullptr;
+    Queue* longer = nullptr;
     if (waiting_ >= queue_max_) {
       longer = FindLongerLocked(owner);
       if (longer == nullptr) return false;
     }
     // What may throw comes first, so that nothing that was taken is lost.
-    std::deque<Work>& queue = queues_[std::string(owner)];
-    if (queue.empty()) turns_.emplace_back(owner);
-    queue.push_back(std::move(work));
+    Queue& queue = queues_[std::string(owner)];
+    queue.work.push_back(std::move(work));
+    if (queue.work.size() == 1) queue.turn = ++last_turn_;
     if (longer != nullptr) {
-      displaced = std::move(longer->back());
-      longer->pop_back();
+      displaced = std::move(longer->work.back());
+      longer->work.pop_back();
     } else {
       ++waiting_;
     }
@@ -53,28 +53,26 @@ bool WorkPool::TryRun(std::string_view owner, Work work) {
   return true;
 }
 
-std::deque<WorkPool::Work>* WorkPool::FindLongerLocked(std::string_view owner) {
+WorkPool::Queue* WorkPool::FindLongerLocked(std::string_view owner) {
   const auto longest = std::max_element(queues_.begin(), queues_.end(), [](const auto& a, const auto& b) {
-    return a.second.size() < b.second.size();
+    return a.second.work.size() < b.second.work.size();
   });
   const auto own = queues_.find(owner);
-  const size_t own_size = own == queues_.end() ? 0 : own->second.size();
-  if (longest == queues_.end() || longest->second.size() <= own_size + 1) return nullptr;
+  const size_t own_size = own == queues_.end() ? 0 : own->second.work.size();
+  if (longest == queues_.end() || longest->second.work.size() <= own_size + 1) return nullptr;
   return &longest->second;
 }
 
 std::function<void()> WorkPool::TakeLocked() {
-  std::string owner = std::move(turns_.front());
-  turns_.pop_front();
-  const auto its = queues_.find(owner);
-  std::function<void()> run = std::move(its->second.front().run);
-  its->second.pop_front();
+  const auto next = std::min_element(queues_.begin(), queues_.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.second.work.empty(), a.second.turn) < std::pair(b.second.work.empty(), b.second.turn);
+  });
+  Queue& queue = next->second;
+  std::function<void()> run = std::move(queue.work.front().run);
+  queue.work.pop_front();
+  queue.turn = ++last_turn_;
   --waiting_;
-  if (its->second.empty()) {
-    queues_.erase(its);
-  } else {
-    turns_.push_back(std::move(owner));
-  }
+  if (queue.work.empty()) queues_.erase(next);
   return run;
 }
 

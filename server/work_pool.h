@@ -8,6 +8,7 @@
 #define PROOFMILL_SERVER_WORK_POOL_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
@@ -47,9 +48,14 @@ class WorkPool {
   bool TryRun(std::string_view owner, Work work);
 
  private:
+  struct Queue {
+    std::deque<Work> work;
+    uint64_t turn = 0;  // the least is next
+  };
+
   void Loop();
   // The longest queue; null if `owner` would have as much with one more.
-  std::deque<Work>* FindLongerLocked(std::string_view owner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
+  Queue* FindLongerLocked(std::string_view owner) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
   // What is to be run next. REQUIRES: something waits.
   std::function<void()> TakeLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_);
 
@@ -57,10 +63,8 @@ class WorkPool {
   const DepthListener listener_;
   engine::Mutex mu_;
   engine::CondVar changed_;
-  // By owner; no queue is empty.
-  std::map<std::string, std::deque<Work>, std::less<>> queues_ ABSL_GUARDED_BY(mu_);
-  // Those owners, the next one first.
-  std::deque<std::string> turns_ ABSL_GUARDED_BY(mu_);
+  std::map<std::string, Queue, std::less<>> queues_ ABSL_GUARDED_BY(mu_);  // by owner
+  uint64_t last_turn_ ABSL_GUARDED_BY(mu_) = 0;
   size_t waiting_ ABSL_GUARDED_BY(mu_) = 0;
   bool ending_ ABSL_GUARDED_BY(mu_) = false;
   std::vector<std::thread> threads_;
