@@ -43,8 +43,8 @@ class Job {
     Clock::time_point enqueue_time;
     // What the job will take on a device, as far as known; zero if not.
     Clock::duration expected_run{0};
-    // How many of a device's workers it takes the place of: more where fewer such jobs are worth running at a
-    // time. At least 1, at most the workers of a device.
+    // How many of a device's slots it takes up (job_queue.h): more where fewer such jobs are worth running at
+    // a time. At least 1.
     size_t slots = 1;
   };
   explicit Job(Params params);

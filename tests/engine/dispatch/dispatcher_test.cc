@@ -46,14 +46,7 @@ class DispatcherTest : public testing::Test {
   }
 
   absl::StatusOr<std::shared_ptr<Ticket>> TrySubmit(const Reply& reply, const Request& request) {
-    last_job_ = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                                  .witness = FakeWitness(),
-                                                  .reservation = {},
-                                                  .priority = Priority::kNormal,
-                                                  .tenant = "tenant",
-                                                  .request_id = request.id,
-                                                  .enqueue_time = clock_.Now(),
-                                                  .expected_run = {}});
+    last_job_ = FakeJob(clock_.Now(), {.tenant = "tenant", .request_id = request.id});
     std::optional<RequestContent> content;
     if (!request.id.empty())
       content = RequestContent{.witness = {request.content}, .circuit = "c", .version = ""};
@@ -297,14 +290,7 @@ TEST_F(DispatcherTest, AnIdWhoseJobEndsJustNowRunsAnew) {
 TEST_F(DispatcherTest, AResultThatComesDuringAProgressCallbackWaitsForItsEnd) {
   Latch inside, go_on;
   std::atomic<bool> progress_ended{false}, result_came_after{false};
-  auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                               .witness = FakeWitness(),
-                                               .reservation = {},
-                                               .priority = Priority::kNormal,
-                                               .tenant = "",
-                                               .request_id = "",
-                                               .enqueue_time = clock_.Now(),
-                                               .expected_run = {}});
+  auto job = FakeJob(clock_.Now());
   Latch done;
   ASSERT_TRUE(dispatcher_
                   ->Submit(job, std::nullopt, clock_.Now() + seconds(1),

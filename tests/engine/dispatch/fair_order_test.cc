@@ -30,16 +30,11 @@ class FairShareTest : public testing::Test {
     size_t slots = 1;
   };
   JobPtr Make(const Ask& ask) {
-    return std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                             .witness = FakeWitness(),
-                                             .reservation = {},
-                                             .priority = ask.priority,
-                                             .tenant = ask.tenant,
-                                             .weight = ask.weight,
-                                             .request_id = "",
-                                             .enqueue_time = clock_.Now(),
-                                             .expected_run = ask.expected,
-                                             .slots = ask.slots});
+    return FakeJob(clock_.Now(), {.priority = ask.priority,
+                                  .tenant = ask.tenant,
+                                  .weight = ask.weight,
+                                  .expected_run = ask.expected,
+                                  .slots = ask.slots});
   }
   JobPtr Push(const Ask& ask) {
     const JobPtr job = Make(ask);
@@ -158,14 +153,7 @@ TEST_F(FairShareTest, PrioritiesOrderTheJobsOfOneTenantOnly) {
 TEST_F(FairShareTest, AJobThatIsPutBackIsChargedOnce) {
   JobQueue two({.workers = 2, .aging = seconds(10)}, clock_);
   const auto push = [&](const std::string& tenant) {
-    auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                                 .witness = FakeWitness(),
-                                                 .reservation = {},
-                                                 .priority = Priority::kNormal,
-                                                 .tenant = tenant,
-                                                 .request_id = "",
-                                                 .enqueue_time = clock_.Now(),
-                                                 .expected_run = seconds(1)});
+    auto job = FakeJob(clock_.Now(), {.tenant = tenant, .expected_run = seconds(1)});
     EXPECT_TRUE(two.Push(job).ok());
     return job;
   };

@@ -220,4 +220,17 @@ Witness FakeWitness(uint64_t second, size_t values) {
   return witness;
 }
 
+std::shared_ptr<Job> FakeJob(Clock::time_point enqueue_time, FakeJobParams params) {
+  return std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
+                                           .witness = FakeWitness(params.second),
+                                           .reservation = std::move(params.reservation),
+                                           .priority = params.priority,
+                                           .tenant = std::move(params.tenant),
+                                           .weight = params.weight,
+                                           .request_id = std::move(params.request_id),
+                                           .enqueue_time = enqueue_time,
+                                           .expected_run = params.expected_run,
+                                           .slots = params.slots});
+}
+
 }  // namespace proofmill::engine

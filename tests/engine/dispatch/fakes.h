@@ -166,6 +166,19 @@ CircuitPtr FakeCircuit(std::string id = "fake");
 // 1, `second`, 0, 0, ...
 Witness FakeWitness(uint64_t second = 0, size_t values = 2);
 
+// A Groth16 job of that circuit, as Job::Params has it.
+struct FakeJobParams {
+  uint64_t second = 0;  // value of the witness
+  Reservation reservation = {};
+  Priority priority = Priority::kNormal;
+  std::string tenant = {};
+  double weight = 1;
+  std::string request_id = {};
+  Clock::duration expected_run{0};
+  size_t slots = 1;
+};
+std::shared_ptr<Job> FakeJob(Clock::time_point enqueue_time, FakeJobParams params = {});
+
 }  // namespace proofmill::engine
 
 #endif  // PROOFMILL_TESTS_ENGINE_DISPATCH_FAKES_H_

@@ -22,16 +22,7 @@ class JobQueueTest : public testing::Test {
 
   JobPtr Make(Priority priority = Priority::kNormal, Clock::duration expected_run = Clock::duration{0},
               size_t slots = 1) {
-    auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                                 .witness = FakeWitness(),
-                                                 .reservation = {},
-                                                 .priority = priority,
-                                                 .tenant = "",
-                                                 .request_id = "",
-                                                 .enqueue_time = clock_.Now(),
-                                                 .expected_run = expected_run,
-                                                 .slots = slots});
-    return job;
+    return FakeJob(clock_.Now(), {.priority = priority, .expected_run = expected_run, .slots = slots});
   }
   // A job that is in the queue.
   JobPtr Push(Priority priority = Priority::kNormal, Clock::duration expected_run = Clock::duration{0}) {
@@ -306,16 +297,7 @@ TEST_F(JobQueueTest, TakeAllLeavesAnEmptyQueue) {
   EXPECT_EQ(queue_.EstimatedWait(Priority::kLow, seconds(5)), seconds(0));
 }
 
-JobPtr RealJob(int i) {
-  return std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                           .witness = FakeWitness(),
-                                           .reservation = {},
-                                           .priority = static_cast<Priority>(i % 3),
-                                           .tenant = "",
-                                           .request_id = "",
-                                           .enqueue_time = Clock::Real().Now(),
-                                           .expected_run = {}});
-}
+JobPtr RealJob(int i) { return FakeJob(Clock::Real().Now(), {.priority = static_cast<Priority>(i % 3)}); }
 
 TEST(JobQueueThreadsTest, EveryJobIsHandedOutOnceWhoeverPopsIt) {
   JobQueue queue({.workers = 3, .aging = seconds(1)}, Clock::Real());

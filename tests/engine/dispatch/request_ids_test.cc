@@ -22,14 +22,7 @@ class RequestIdsTest : public testing::Test {
   RequestIdsTest() : ids_({.ttl = seconds(60), .results_max = 3, .result_bytes_max = 1 << 20}, clock_) {}
 
   std::shared_ptr<Job> Make(std::string id, std::string tenant = "t") {
-    return std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                             .witness = FakeWitness(),
-                                             .reservation = {},
-                                             .priority = Priority::kNormal,
-                                             .tenant = std::move(tenant),
-                                             .request_id = std::move(id),
-                                             .enqueue_time = clock_.Now(),
-                                             .expected_run = {}});
+    return FakeJob(clock_.Now(), {.tenant = std::move(tenant), .request_id = std::move(id)});
   }
   // Contents with different witnesses.
   static RequestContent ContentOf(uint8_t witness, std::string version = "") {

@@ -84,14 +84,9 @@ class Simulation {
       content =
           RequestContent{.witness = {static_cast<uint8_t>(Pick(10) == 0)}, .circuit = "c", .version = ""};
     }
-    auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                                 .witness = FakeWitness(),
-                                                 .reservation = {},
-                                                 .priority = static_cast<Priority>(Pick(3)),
-                                                 .tenant = "",
-                                                 .request_id = id,
-                                                 .enqueue_time = clock_.Now(),
-                                                 .expected_run = milliseconds(Pick(50))});
+    auto job = FakeJob(clock_.Now(), {.priority = static_cast<Priority>(Pick(3)),
+                                      .request_id = id,
+                                      .expected_run = milliseconds(Pick(50))});
     auto ticket = dispatcher_->Submit(
         std::move(job), content, request->deadline,
         {.done = [this, request](const absl::StatusOr<ProveResult>& result) { OnAnswer(*request, result); },

@@ -22,16 +22,7 @@ class SpareTurnTest : public testing::Test {
   SpareTurnTest() : pairs_({.workers = 4, .aging = seconds(10), .workers_per_device = 2}, clock_) {
     for (const size_t worker : {size_t{0}, size_t{2}}) pairs_.SetSpareDue(worker, clock_.Now() + seconds(5));
   }
-  JobPtr Make() {
-    return std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                             .witness = FakeWitness(),
-                                             .reservation = {},
-                                             .priority = Priority::kNormal,
-                                             .tenant = "",
-                                             .request_id = "",
-                                             .enqueue_time = clock_.Now(),
-                                             .expected_run = {}});
-  }
+  JobPtr Make() { return FakeJob(clock_.Now()); }
   // The device of `worker` begins its spare turn.
   void Begin(size_t worker, CancellationToken& cancel) {
     clock_.Advance(seconds(5));

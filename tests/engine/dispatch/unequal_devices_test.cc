@@ -32,15 +32,7 @@ class UnequalQueueTest : public testing::Test {
                clock_) {}
 
   JobPtr Push(size_t slots) {
-    auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                                 .witness = FakeWitness(),
-                                                 .reservation = {},
-                                                 .priority = Priority::kNormal,
-                                                 .tenant = "",
-                                                 .request_id = "",
-                                                 .enqueue_time = clock_.Now(),
-                                                 .expected_run = seconds(1),
-                                                 .slots = slots});
+    auto job = FakeJob(clock_.Now(), {.expected_run = seconds(1), .slots = slots});
     EXPECT_TRUE(queue_.Push(job).ok());
     return job;
   }

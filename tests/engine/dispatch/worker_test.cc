@@ -56,14 +56,7 @@ class WorkerTest : public testing::Test {
     return *workers_[index];
   }
   absl::StatusOr<std::shared_ptr<Ticket>> TrySubmit(const Reply& reply, uint64_t second = 0) {
-    auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                                 .witness = FakeWitness(second),
-                                                 .reservation = *admission_.Reserve(64, true),
-                                                 .priority = Priority::kNormal,
-                                                 .tenant = "",
-                                                 .request_id = "",
-                                                 .enqueue_time = clock_.Now(),
-                                                 .expected_run = {}});
+    auto job = FakeJob(clock_.Now(), {.second = second, .reservation = *admission_.Reserve(64, true)});
     return dispatcher_->Submit(std::move(job), std::nullopt, clock_.Now() + seconds(100),
                                {reply.done(), reply.progress()}, [](Job&) { return absl::OkStatus(); });
   }
@@ -130,14 +123,7 @@ TEST_F(WorkerTest, TheWitnessIsGoneAndItsBytesAreFreeBeforeTheCallback) {
   Worker& worker = Make(0, Echo());
   uint64_t bytes_at_callback = 1;
   size_t jobs_while_running = 1;
-  auto job = std::make_shared<Job>(Job::Params{.circuit = FakeCircuit(),
-                                               .witness = FakeWitness(),
-                                               .reservation = *admission_.Reserve(64, true),
-                                               .priority = Priority::kNormal,
-                                               .tenant = "",
-                                               .request_id = "",
-                                               .enqueue_time = clock_.Now(),
-                                               .expected_run = {}});
+  auto job = FakeJob(clock_.Now(), {.reservation = *admission_.Reserve(64, true)});
   ASSERT_TRUE(dispatcher_
                   ->Submit(job, std::nullopt, clock_.Now() + seconds(1),
                            {.done =
