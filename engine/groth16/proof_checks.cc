@@ -28,16 +28,15 @@ bool ProofChecks::Accepts(const KeyTables* tables, absl::FunctionRef<bool()> alo
 absl::StatusOr<bool> ProofChecks::Verify(absl::Span<const kernels::Fr> public_signals,
                                          const Groth16Proof& proof) {
   PROOFMILL_RETURN_IF_ERROR(CheckSignalCount(key_, public_signals.size()));
-  StagedVerification verification(key_, prepared_, nullptr);
-  verification.CheckGroups(proof.a, proof.b);
-  if (!verification.InGroups(proof.c)) return false;
-  verification.SetAB(proof.a, proof.b);
+  if (!IsOnCurves(proof)) return false;
   const auto alone = [&] {
+    StagedVerification verification(key_, prepared_, nullptr);
+    verification.SetAB(proof.a, proof.b);
     verification.SetPublicSignals(public_signals);
     verification.SetC(proof.c);
     return verification.Accepts();
   };
-  return Accepts(nullptr, alone, [&] { return verification.ForBatch(proof.c, public_signals); });
+  return Accepts(nullptr, alone, [&] { return BatchedProof{proof, public_signals}; });
 }
 
 bool ProofChecks::TryBegin() {
@@ -99,7 +98,7 @@ bool ProofChecks::Check(const KeyTables* tables, const std::list<Waiter*>& batch
     std::vector<BatchedProof> proofs;
     proofs.reserve(batch.size());
     for (const Waiter* waiter : batch) proofs.push_back(waiter->proof);
-    const absl::StatusOr<bool> good = VerifyTogether(key_, prepared_, tables, proofs);
+    const absl::StatusOr<bool> good = VerifyTogether(key_, tables, proofs);
     return good.ok() && *good;
   } catch (const std::exception&) {
     return false;  // each will be checked on its own thread, which may find memory, or says that there is

@@ -1,5 +1,7 @@
 #include "engine/groth16/proof_parts.h"
 
+#include <optional>
+
 #include "engine/base/secure_memory.h"
 #include "kernels/cpu/scalar_mul.h"
 
@@ -64,10 +66,11 @@ void ProofParts::AddAB(const G1Xyzz& a_sum, const G1Xyzz& b1_sum, const G2Xyzz& 
   secrets_.a_without_r = a_sum + key_.header().alpha1;
   secrets_.a = (secrets_.a_without_r + secrets_.r_delta1).ToAffine();
   secrets_.b = (b2_sum + key_.header().beta2 + secrets_.s_delta2).ToAffine();
-  check_ab_ = check;
   has_ab_ = true;
   const bool alone = threads_ == nullptr;
-  if (check && (alone || !threads_->pairing.Start(pair_ab_))) PairAB();
+  // Proofs that are checked together have their pairings side by side.
+  pairs_ab_ = check && !key_.checks().in_company();
+  if (pairs_ab_ && (alone || !threads_->pairing.Start(pair_ab_))) PairAB();
   if (alone || !threads_->products.Start(multiply_a_)) MultiplyA();
   G1Xyzz b1 = b1_sum + key_.header().beta1;
   const ScopedWipe wipe(b1);
@@ -76,7 +79,6 @@ void ProofParts::AddAB(const G1Xyzz& a_sum, const G1Xyzz& b1_sum, const G2Xyzz& 
 
 void ProofParts::MultiplyA() {
   secrets_.s_times_a = kernels::ScalarMul(secrets_.a_without_r, secrets_.blinding.s);
-  if (check_ab_) verification_.CheckGroups(secrets_.a, secrets_.b);
   WipeThreadTraces();
 }
 
@@ -101,11 +103,12 @@ bool ProofParts::Accepts(const Groth16Proof& proof, absl::Span<const Fr> public_
     if (!has_public_signals_) TakePublicSignals(public_signals);
     verification_.SetC(proof.c);
     WaitForSideThreads();
+    if (!pairs_ab_) verification_.SetAB(proof.a, proof.b);
     return verification_.Accepts();
   };
-  const auto for_batch = [&] {
-    WaitForSideThreads();
-    return verification_.ForBatch(proof.c, public_signals);
+  const auto for_batch = [&]() -> std::optional<BatchedProof> {
+    if (!IsOnCurves(proof)) return std::nullopt;
+    return BatchedProof{proof, public_signals};
   };
   return key_.checks().Accepts(key_.tables(), alone, for_batch);
 }

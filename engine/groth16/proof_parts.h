@@ -37,8 +37,9 @@ class ProofParts {
   void Prepare();
   // The public signals' side of the check; at the same time as anything but Accepts(). Throws std::bad_alloc.
   void TakePublicSignals(absl::Span<const kernels::Fr> public_signals);
-  // A, B and B's share of C; begins their side of the check where `check`, and A's share of C, on the side
-  // threads. Calls Prepare(). REQUIRES: once at most, and not after AddWitnessSums().
+  // A, B and B's share of C; begins A's share of C on a side thread, and on another, where `check`, the side
+  // of A and B in the check of a lone proof. Calls Prepare(). REQUIRES: once at most, and not after
+  // AddWitnessSums().
   void AddAB(const kernels::G1Xyzz& a_sum, const kernels::G1Xyzz& b1_sum, const kernels::G2Xyzz& b2_sum,
              bool check);
   // All of C but H's share. Calls AddAB() if nobody has. REQUIRES: once.
@@ -65,7 +66,7 @@ class ProofParts {
   std::once_flag prepared_;
   bool has_public_signals_ = false;
   bool has_ab_ = false;
-  bool check_ab_ = false;
+  bool pairs_ab_ = false;  // on the side thread, or done
   bool has_witness_sums_ = false;
 
   // All that follows is secret.

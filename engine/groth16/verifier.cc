@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -9,6 +10,7 @@
 #include "engine/base/error_reason.h"
 #include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
+#include "kernels/cpu/miller_product.h"
 #include "kernels/cpu/msm.h"
 #include "kernels/cpu/scalar_mul.h"
 #include "kernels/curve/pairing.h"
@@ -23,13 +25,13 @@ using kernels::Fr;
 using kernels::G1Affine;
 using kernels::G1Xyzz;
 using kernels::G2Affine;
+using kernels::SplitScalar;
 using kernels::U256;
-using kernels::Uint128;
 
 // Up to this many public signals are multiplied one by one, which needs no threads.
 constexpr size_t kSerialSignalsMax = 8;
 
-static_assert(kProofBatchMax <= kernels::kFewPointsMax && kProofBatchMax + 1 <= kernels::kPowersMax);
+static_assert(kProofBatchMax <= kernels::kFewPointsMax);
 
 bool HasCanonicalCoordinates(const G1Affine& p) {
   return Fq::IsCanonical(p.x.montgomery()) && Fq::IsCanonical(p.y.montgomery());
@@ -58,6 +60,16 @@ G1Affine CombineSignals(const std::vector<G1Affine>& ic, absl::Span<const Fr> si
   return sum.ToAffine();
 }
 
+bool IsOne(const kernels::CheckedMiller& miller) {
+  return miller.in_g2 && kernels::FinalExponentiation(miller.value) == Fq12::One();
+}
+
+// `table`, of `point`, may be null.
+G1Affine Multiple(const G1Affine& point, const Fr& scalar, const kernels::WindowTable<Fq>* table) {
+  return (table != nullptr ? table->Times(scalar) : kernels::ScalarMul(G1Xyzz::FromAffine(point), scalar))
+      .ToAffine();
+}
+
 // sum weights[i] * IC[i]. `tables` may be null.
 G1Affine WeightedSum(const std::vector<G1Affine>& ic, const std::vector<Fr>& weights,
                      const KeyTables* tables) {
@@ -76,13 +88,11 @@ G1Affine WeightedSum(const std::vector<G1Affine>& ic, const std::vector<Fr>& wei
 
 // The share of each IC point in a batch: of IC[0] the sum of all coefficients, of IC[i + 1] that of
 // coefficient times signal i.
-std::vector<Fr> SignalWeights(absl::Span<const BatchedProof> proofs, const Uint128* coefficients,
+std::vector<Fr> SignalWeights(absl::Span<const BatchedProof> proofs, const SplitScalar* coefficients,
                               size_t n_public) {
   std::vector<Fr> weights(n_public + 1);
   for (size_t k = 0; k < proofs.size(); ++k) {
-    const Uint128 r = coefficients[k];
-    const Fr coefficient =
-        Fr::FromPlain(U256{{static_cast<uint64_t>(r), static_cast<uint64_t>(r >> 64), 0, 0}});
+    const Fr coefficient = coefficients[k].ToFr();
     weights[0] += coefficient;
     for (size_t i = 0; i < n_public; ++i) weights[i + 1] += coefficient * proofs[k].public_signals[i];
   }
@@ -134,23 +144,21 @@ absl::Status CheckSignalCount(const VerificationKey& key, size_t n) {
 absl::StatusOr<bool> Verify(const VerificationKey& key, absl::Span<const Fr> public_signals,
                             const Groth16Proof& proof) {
   PROOFMILL_RETURN_IF_ERROR(CheckSignalCount(key, public_signals.size()));
-  if (!kernels::IsOnCurve(proof.a) || !kernels::IsOnCurve(proof.b) || !kernels::IsOnCurve(proof.c))
-    return false;
-  if (!kernels::IsInG2Subgroup(proof.b)) return false;
+  if (!IsOnCurves(proof)) return false;
   const kernels::PairingTerm terms[] = {
       {-proof.a, proof.b},
       {CombineSignals(key.ic, public_signals), key.gamma2},
       {proof.c, key.delta2},
       {key.alpha1, key.beta2},
   };
-  return kernels::PairingProductIsOne(terms, 4);
+  return IsOne(kernels::MillerProduct(terms, std::size(terms)));
 }
 
 PreparedPairings::PreparedPairings(const VerificationKey& key)
     : alpha_beta(kernels::MillerLoop(key.alpha1, key.beta2)), gamma2(key.gamma2), delta2(key.delta2) {}
 
 KeyTables::KeyTables(const VerificationKey& key, const G1Affine& delta1_point)
-    : delta1(delta1_point), delta2(key.delta2) {
+    : alpha1(key.alpha1), delta1(delta1_point), delta2(key.delta2) {
   if (key.n_public() > kSerialSignalsMax) return;
   ic.reserve(key.ic.size());
   for (const G1Affine& point : key.ic) ic.emplace_back(point);
@@ -160,10 +168,12 @@ void StagedVerification::SetPublicSignals(absl::Span<const Fr> public_signals) {
   of_signals_ = kernels::MillerLoop(CombineSignals(key_.ic, public_signals, tables_), prepared_.gamma2);
 }
 
-void StagedVerification::SetAB(const G1Affine& a, const G2Affine& b) { of_ab_ = kernels::MillerLoop(-a, b); }
-
-void StagedVerification::CheckGroups(const G1Affine& a, const G2Affine& b) {
-  ab_in_groups_ = kernels::IsOnCurve(a) && kernels::IsOnCurve(b) && kernels::IsInG2Subgroup(b);
+void StagedVerification::SetAB(const G1Affine& a, const G2Affine& b) {
+  ab_in_groups_ = kernels::IsOnCurve(a) && kernels::IsOnCurve(b);
+  if (!ab_in_groups_) return;
+  const kernels::CheckedMiller miller = kernels::CheckedMillerLoop(-a, b);
+  of_ab_ = miller.value;
+  ab_in_groups_ = miller.in_g2;
 }
 
 void StagedVerification::SetC(const G1Affine& c) {
@@ -177,31 +187,30 @@ bool StagedVerification::Accepts() const {
   return kernels::FinalExponentiation(product) == kernels::Fq12::One();
 }
 
-bool StagedVerification::InGroups(const G1Affine& c) const { return ab_in_groups_ && kernels::IsOnCurve(c); }
-
-std::optional<BatchedProof> StagedVerification::ForBatch(const G1Affine& c,
-                                                         absl::Span<const Fr> public_signals) const {
-  if (!InGroups(c)) return std::nullopt;
-  return BatchedProof{of_ab_, c, public_signals};
+bool IsOnCurves(const Groth16Proof& proof) {
+  return kernels::IsOnCurve(proof.a) && kernels::IsOnCurve(proof.b) && kernels::IsOnCurve(proof.c);
 }
 
-absl::StatusOr<bool> VerifyTogether(const VerificationKey& key, const PreparedPairings& prepared,
-                                    const KeyTables* tables, absl::Span<const BatchedProof> proofs) {
+// With random t_k the product of all e(-t_k*A_k, B_k), and of e(sum t_k*alpha1, beta2), of the pairing of the
+// signals' sum with gamma2 and of e(sum t_k*C_k, delta2), is one.
+absl::StatusOr<bool> VerifyTogether(const VerificationKey& key, const KeyTables* tables,
+                                    absl::Span<const BatchedProof> proofs) {
   const size_t n = proofs.size();
-  std::array<Uint128, kProofBatchMax + 1> exponents;
-  PROOFMILL_RETURN_IF_ERROR(FillRandom(exponents.data(), n * sizeof(Uint128)));
-  std::array<Fq12, kProofBatchMax + 1> values;
-  std::array<G1Affine, kProofBatchMax> c;
+  std::array<SplitScalar, kProofBatchMax> coefficients;
+  PROOFMILL_RETURN_IF_ERROR(FillRandom(coefficients.data(), n * sizeof(SplitScalar)));
+  std::array<G1Affine, kProofBatchMax> a, c;
   for (size_t i = 0; i < n; ++i) {
-    values[i] = proofs[i].of_ab * prepared.alpha_beta;
-    c[i] = proofs[i].c;
+    a[i] = -proofs[i].proof.a;
+    c[i] = proofs[i].proof.c;
   }
-  const G1Affine of_signals =
-      WeightedSum(key.ic, SignalWeights(proofs, exponents.data(), key.n_public()), tables);
-  const G1Affine of_c = kernels::SumOfFew(c.data(), exponents.data(), n).ToAffine();
-  values[n] = kernels::MillerLoop(of_signals, prepared.gamma2) * kernels::MillerLoop(of_c, prepared.delta2);
-  exponents[n] = 1;
-  return kernels::FinalExponentiationOfPowers(values.data(), exponents.data(), n + 1) == Fq12::One();
+  kernels::MultiplyEach(a.data(), coefficients.data(), n, a.data());
+  const std::vector<Fr> weights = SignalWeights(proofs, coefficients.data(), key.n_public());
+  std::array<kernels::PairingTerm, kProofBatchMax + 3> terms;
+  for (size_t i = 0; i < n; ++i) terms[i] = {a[i], proofs[i].proof.b};
+  terms[n] = {Multiple(key.alpha1, weights[0], tables == nullptr ? nullptr : &tables->alpha1), key.beta2};
+  terms[n + 1] = {WeightedSum(key.ic, weights, tables), key.gamma2};
+  terms[n + 2] = {kernels::SumOfFew(c.data(), coefficients.data(), n).ToAffine(), key.delta2};
+  return IsOne(kernels::MillerProduct(terms.data(), n + 3));
 }
 
 absl::Status CheckVerificationKey(const VerificationKey& key) {

@@ -13,7 +13,6 @@
 #define PROOFMILL_ENGINE_GROTH16_VERIFIER_H_
 
 #include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -47,10 +46,9 @@ struct PreparedPairings {
   kernels::PreparedG2 delta2;
 };
 
-// What is left to check of a proof of which all but its last steps is done.
+// A proof that is checked together with others.
 struct BatchedProof {
-  kernels::Fq12 of_ab;  // Miller value of (-A, B)
-  kernels::G1Affine c;
+  Groth16Proof proof;
   absl::Span<const kernels::Fr> public_signals;
 };
 inline constexpr size_t kProofBatchMax = 16;
@@ -61,22 +59,25 @@ struct KeyTables {
   // REQUIRES: `key` as for Verify().
   KeyTables(const VerificationKey& key, const kernels::G1Affine& delta1);
 
+  kernels::WindowTable<kernels::Fq> alpha1;
   kernels::WindowTable<kernels::Fq> delta1;
   kernels::WindowTable<kernels::Fq2> delta2;
   std::vector<kernels::WindowTable<kernels::Fq>> ic;  // empty where there are many
 };
 
+// Whether A, B and C are on their curves.
+bool IsOnCurves(const Groth16Proof& proof);
+
 // Whether Verify() accepts all of `proofs`, by one equation: each proof's own to the power of a random number
-// of 128 bits, all multiplied. A wrong proof passes with probability 2^-128 at most, whatever the others are.
-// Throws std::bad_alloc. REQUIRES: at most kProofBatchMax, each with A and C on the curve, B in its subgroup
-// and n_public signals.
+// (one of 2^128), all multiplied. A wrong proof passes with probability 2^-128 at most, whatever the others
+// are. Throws std::bad_alloc. REQUIRES: at most kProofBatchMax, each with IsOnCurves() and n_public signals.
 //   INTERNAL  the kernel gave no randomness.
-absl::StatusOr<bool> VerifyTogether(const VerificationKey& key, const PreparedPairings& prepared,
-                                    const KeyTables* tables, absl::Span<const BatchedProof> proofs);
+absl::StatusOr<bool> VerifyTogether(const VerificationKey& key, const KeyTables* tables,
+                                    absl::Span<const BatchedProof> proofs);
 
 // Verify() in steps, for a prover that has the parts of its proof one after the other: what can be checked of
-// a part is checked while the next is made. SetPublicSignals(), SetAB(), CheckGroups() and SetC() once each,
-// in any order and at the same time; then Accepts().
+// a part is checked while the next is made. SetPublicSignals(), SetAB() and SetC() once each, in any order
+// and at the same time; then Accepts().
 class StagedVerification {
  public:
   // All are borrowed; `tables` may be null.
@@ -85,19 +86,10 @@ class StagedVerification {
 
   // REQUIRES: n_public signals.
   void SetPublicSignals(absl::Span<const kernels::Fr> public_signals);
-  // The share of A and B in the product of pairings, meaningful if CheckGroups() finds them in their groups.
   void SetAB(const kernels::G1Affine& a, const kernels::G2Affine& b);
-  void CheckGroups(const kernels::G1Affine& a, const kernels::G2Affine& b);
   void SetC(const kernels::G1Affine& c);
   // Whether Verify() accepts the proof.
   bool Accepts() const;
-
-  // After CheckGroups(): whether all points are where they should be.
-  bool InGroups(const kernels::G1Affine& c) const;
-  // After SetAB() and CheckGroups(), in place of the rest: the proof for VerifyTogether(). Nothing if a point
-  // is not where it should be: Verify() refuses such a proof.
-  std::optional<BatchedProof> ForBatch(const kernels::G1Affine& c,
-                                       absl::Span<const kernels::Fr> public_signals) const;
 
  private:
   const VerificationKey& key_;

@@ -57,43 +57,78 @@ void AddMultiple(Xyzz<F>& sum, const Point* multiples, int32_t digit) {
   if (digit < 0) sum += -multiples[-digit - 1];
 }
 
+constexpr Fr kLambda = Fr::FromPlain(
+    U256{{0x8b17ea66b99c90ddull, 0x5bfc41088d8daaa7ull, 0xb3c4d79d41a91758ull, 0x0000000000000000ull}});
+// The cube root of one in Fq for which (kBeta * x, y) is kLambda times (x, y) in G1.
+constexpr Fq kBeta = Fq::FromPlain(
+    U256{{0x5763473177fffffeull, 0xd4f263f1acdb5c4full, 0x59e26bcea0d48bacull, 0x0000000000000000ull}});
+static_assert(kLambda != Fr::One() && kLambda * kLambda * kLambda == Fr::One());
+static_assert(kBeta != Fq::One() && kBeta * kBeta * kBeta == Fq::One());
+
 // One term of a sum of multiples by public scalars.
 class FewTerm {
  public:
   FewTerm() = default;
-  FewTerm(const G1Affine& point, Uint128 scalar) : digits_(scalar, kWidth) {
+  FewTerm(const G1Affine& point, const SplitScalar& scalar)
+      : low_(scalar.low, kWidth), high_(scalar.high, kWidth) {
     odd_multiples_[0] = G1Xyzz::FromAffine(point);
     const G1Xyzz twice = odd_multiples_[0].Double();
     for (size_t i = 1; i < odd_multiples_.size(); ++i) odd_multiples_[i] = odd_multiples_[i - 1] + twice;
+    for (size_t i = 0; i < odd_multiples_.size(); ++i) {
+      times_lambda_[i] = odd_multiples_[i];
+      times_lambda_[i].x *= kBeta;
+    }
   }
-  int length() const { return digits_.length; }
+  int length() const { return std::max(low_.length, high_.length); }
   void AddTo(int place, G1Xyzz& sum) const {
-    const int8_t digit = place < digits_.length ? digits_.digit[place] : int8_t{0};
-    if (digit > 0) sum += odd_multiples_[static_cast<size_t>(digit / 2)];
-    if (digit < 0) sum += -odd_multiples_[static_cast<size_t>(-digit / 2)];
+    AddDigit(low_, odd_multiples_, place, sum);
+    AddDigit(high_, times_lambda_, place, sum);
   }
 
  private:
   static constexpr int kWidth = 4;
-  NonAdjacentForm digits_;
-  std::array<G1Xyzz, 4> odd_multiples_;  // 1, 3, 5, 7
+  using OddMultiples = std::array<G1Xyzz, 4>;  // 1, 3, 5, 7
+
+  static void AddDigit(const NonAdjacentForm& digits, const OddMultiples& multiples, int place, G1Xyzz& sum) {
+    const int8_t digit = place < digits.length ? digits.digit[place] : int8_t{0};
+    if (digit > 0) sum += multiples[static_cast<size_t>(digit / 2)];
+    if (digit < 0) sum += -multiples[static_cast<size_t>(-digit / 2)];
+  }
+
+  NonAdjacentForm low_;
+  NonAdjacentForm high_;
+  OddMultiples odd_multiples_;
+  OddMultiples times_lambda_;
 };
 
-}  // namespace
-
-G1Xyzz SumOfFew(const G1Affine* points, const Uint128* scalars, size_t n) {
-  std::array<FewTerm, kFewPointsMax> terms;
+G1Xyzz SumOf(const FewTerm* terms, size_t n) {
   int length = 0;
-  for (size_t i = 0; i < n; ++i) {
-    terms[i] = FewTerm(points[i], scalars[i]);
-    length = std::max(length, terms[i].length());
-  }
+  for (size_t i = 0; i < n; ++i) length = std::max(length, terms[i].length());
   G1Xyzz sum = G1Xyzz::Infinity();
   for (int place = length - 1; place >= 0; --place) {
     sum = sum.Double();
     for (size_t i = 0; i < n; ++i) terms[i].AddTo(place, sum);
   }
   return sum;
+}
+
+}  // namespace
+
+Fr SplitScalar::ToFr() const { return Fr::FromUint64(low) + Fr::FromUint64(high) * kLambda; }
+
+G1Xyzz SumOfFew(const G1Affine* points, const SplitScalar* scalars, size_t n) {
+  std::array<FewTerm, kFewPointsMax> terms;
+  for (size_t i = 0; i < n; ++i) terms[i] = FewTerm(points[i], scalars[i]);
+  return SumOf(terms.data(), n);
+}
+
+void MultiplyEach(const G1Affine* points, const SplitScalar* scalars, size_t n, G1Affine* out) {
+  std::array<G1Xyzz, kFewPointsMax> multiples;
+  for (size_t i = 0; i < n; ++i) {
+    const FewTerm term(points[i], scalars[i]);
+    multiples[i] = SumOf(&term, 1);
+  }
+  BatchToAffine(multiples.data(), out, n);
 }
 
 template <typename F>

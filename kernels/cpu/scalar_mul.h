@@ -8,6 +8,8 @@
 #ifndef PROOFMILL_KERNELS_CPU_SCALAR_MUL_H_
 #define PROOFMILL_KERNELS_CPU_SCALAR_MUL_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "kernels/curve/bn254.h"
@@ -21,11 +23,23 @@ namespace proofmill::kernels {
 template <typename F>
 Xyzz<F> ScalarMul(const Xyzz<F>& p, const Fr& scalar);
 
-// The sum of scalars[i] * points[i] for i < n, with one chain of doublings for all: about 25 us and 9 us a
-// point. Time depends on the scalars, which are not wiped: for those that are no secret. REQUIRES: n is at
-// most kFewPointsMax.
+// The scalar low + high * lambda, lambda a cube root of one mod r: G1 has an endomorphism that multiplies by
+// lambda and costs one product in Fq, so that a multiple takes 64 doublings. Pairs of 64-bit numbers give
+// different scalars: the shortest vector of the lattice {(a, b): a + b * lambda = 0 mod r} has 127 bits.
+struct SplitScalar {
+  uint64_t low;
+  uint64_t high;
+
+  Fr ToFr() const;
+};
+
+// Time depends on these scalars, which are not wiped: for those that are no secret. REQUIRES: the points are
+// in G1; n is at most kFewPointsMax.
 inline constexpr size_t kFewPointsMax = 16;
-G1Xyzz SumOfFew(const G1Affine* points, const Uint128* scalars, size_t n);
+// The sum of scalars[i] * points[i] for i < n, with one chain of doublings for all.
+G1Xyzz SumOfFew(const G1Affine* points, const SplitScalar* scalars, size_t n);
+// out[i] = scalars[i] * points[i] for i < n, with one inversion for all. `out` may be `points`.
+void MultiplyEach(const G1Affine* points, const SplitScalar* scalars, size_t n, G1Affine* out);
 
 // The multiples 1, ..., 16 of 2^(5w) * base for all windows w: 53 KB (G1) or 106 KB (G2), made in about
 // 0.3 (0.9) ms.

@@ -1,10 +1,6 @@
 #include "kernels/curve/pairing.h"
 
-#include <algorithm>
-#include <array>
 #include <vector>
-
-#include "kernels/curve/non_adjacent_form.h"
 
 namespace proofmill::kernels {
 namespace {
@@ -87,6 +83,16 @@ struct LoopTerm {
   void MultiplyIn(const MillerLine& line, Fq12& f) const { f = TimesLineAt(f, line, p); }
   void Double(Fq12& f) { MultiplyIn(DoubleStep(t), f); }
   void Add(const G2Affine& point, Fq12& f) { MultiplyIn(AddStep(t, point), f); }
+  // After the loop: whether q is in G2. t is then [6x+2]q + psi(q) - psi^2(q), if no step met a case that its
+  // formula does not cover, and otherwise has z = 0, from which no step leads away. On G2, where psi is
+  // multiplication by the number q, it is -psi^3(q), since r divides 6x+2 + q - q^2 + q^3; and no step meets
+  // such a case. A point that satisfies t = -psi^3(q) is killed by the norm of 6x+2 + psi - psi^2 + psi^3
+  // (with psi^2 - t*psi + q = 0, as for IsInG2Subgroup()), whose greatest common divisor with the order r(2q
+  // - r) of the twist is r: so it is in G2.
+  bool EndsInG2() const {
+    const G2Affine end = -Psi(Psi(Psi(q)));
+    return !t.z.IsZero() && t.x == end.x * t.z && t.y == end.y * t.z;
+  }
 };
 
 // f^((q^6 - 1)(q^2 + 1)), which is in the cyclotomic subgroup.
@@ -94,31 +100,6 @@ Fq12 EasyPart(const Fq12& f) {
   const Fq12 g = f.Conjugate() * f.Inverse();  // f^(q^6 - 1)
   return g.Frobenius(2) * g;
 }
-
-// One factor of a product of powers in the cyclotomic subgroup, where the conjugate is the inverse.
-class PowerFactor {
- public:
-  static constexpr int kWidth = 4;
-
-  PowerFactor() = default;
-  // REQUIRES: `base` is in the cyclotomic subgroup.
-  PowerFactor(const Fq12& base, Uint128 exponent) : digits_(exponent, kWidth) {
-    odd_powers_[0] = base;
-    if (exponent <= 1) return;
-    const Fq12 square = base.CyclotomicSquare();
-    for (size_t i = 1; i < odd_powers_.size(); ++i) odd_powers_[i] = odd_powers_[i - 1] * square;
-  }
-  int length() const { return digits_.length; }
-  void MultiplyIn(int place, Fq12& product) const {
-    const int8_t digit = place < digits_.length ? digits_.digit[place] : int8_t{0};
-    if (digit > 0) product *= odd_powers_[static_cast<size_t>(digit / 2)];
-    if (digit < 0) product *= odd_powers_[static_cast<size_t>(-digit / 2)].Conjugate();
-  }
-
- private:
-  NonAdjacentForm digits_;
-  std::array<Fq12, 4> odd_powers_;  // to the 1, 3, 5, 7
-};
 
 // f^x for f in the cyclotomic subgroup, where the conjugate is the inverse.
 Fq12 PowX(const Fq12& f) {
@@ -181,9 +162,8 @@ Fq12 MillerLoopOf(LoopTerm* terms, size_t n) {
   return f;
 }
 
-}  // namespace
-
-Fq12 MillerLoopProduct(const PairingTerm* terms, size_t n) {
+// The pairs whose pairing is not one.
+std::vector<LoopTerm> LiveTerms(const PairingTerm* terms, size_t n) {
   std::vector<LoopTerm> live;
   live.reserve(n);
   for (size_t i = 0; i < n; ++i) {
@@ -191,7 +171,25 @@ Fq12 MillerLoopProduct(const PairingTerm* terms, size_t n) {
     if (term.g1.IsInfinity() || term.g2.IsInfinity()) continue;
     live.push_back({term.g1, term.g2, {term.g2.x, term.g2.y, Fq2::One()}});
   }
+  return live;
+}
+
+}  // namespace
+
+Fq12 MillerLoopProduct(const PairingTerm* terms, size_t n) {
+  std::vector<LoopTerm> live = LiveTerms(terms, n);
   return MillerLoopOf(live.data(), live.size());
+}
+
+CheckedMiller CheckedMillerLoopProduct(const PairingTerm* terms, size_t n) {
+  std::vector<LoopTerm> live = LiveTerms(terms, n);
+  CheckedMiller out;
+  out.value = MillerLoopOf(live.data(), live.size());
+  for (const LoopTerm& term : live) out.in_g2 = out.in_g2 && term.EndsInG2();
+  for (size_t i = 0; i < n; ++i) {
+    if (terms[i].g1.IsInfinity()) out.in_g2 = out.in_g2 && IsInG2Subgroup(terms[i].g2);
+  }
+  return out;
 }
 
 // Without an allocation, for threads that may not throw.
@@ -199,6 +197,13 @@ Fq12 MillerLoop(const G1Affine& p, const G2Affine& q) {
   if (p.IsInfinity() || q.IsInfinity()) return Fq12::One();
   LoopTerm term{p, q, {q.x, q.y, Fq2::One()}};
   return MillerLoopOf(&term, 1);
+}
+
+CheckedMiller CheckedMillerLoop(const G1Affine& p, const G2Affine& q) {
+  if (p.IsInfinity() || q.IsInfinity()) return {Fq12::One(), IsInG2Subgroup(q)};
+  LoopTerm term{p, q, {q.x, q.y, Fq2::One()}};
+  const Fq12 value = MillerLoopOf(&term, 1);
+  return {value, term.EndsInG2()};
 }
 
 PreparedG2::PreparedG2(const G2Affine& q) {
@@ -226,22 +231,11 @@ Fq12 MillerLoop(const G1Affine& p, const PreparedG2& prepared) {
   return TimesLineAt(f, *line, p);
 }
 
-Fq12 FinalExponentiation(const Fq12& f) { return HardPart(EasyPart(f)); }
+const NonAdjacentForm& MillerLoopDigits() { return kLoop; }
 
-Fq12 FinalExponentiationOfPowers(const Fq12* values, const Uint128* exponents, size_t n) {
-  std::array<PowerFactor, kPowersMax> factors;
-  int length = 0;
-  for (size_t i = 0; i < n; ++i) {
-    factors[i] = PowerFactor(EasyPart(values[i]), exponents[i]);
-    length = std::max(length, factors[i].length());
-  }
-  Fq12 product = Fq12::One();
-  for (int place = length - 1; place >= 0; --place) {
-    product = product.CyclotomicSquare();
-    for (size_t i = 0; i < n; ++i) factors[i].MultiplyIn(place, product);
-  }
-  return HardPart(product);
-}
+G2Affine FrobeniusOfTwist(const G2Affine& p) { return Psi(p); }
+
+Fq12 FinalExponentiation(const Fq12& f) { return HardPart(EasyPart(f)); }
 
 Fq12 Pairing(const G1Affine& p, const G2Affine& q) { return FinalExponentiation(MillerLoop(p, q)); }
 

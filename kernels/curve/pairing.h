@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels/curve/bn254.h"
+#include "kernels/curve/non_adjacent_form.h"
 #include "kernels/curve/tower.h"
 #include "kernels/field/limbs.h"
 
@@ -30,6 +31,18 @@ Fq12 MillerLoop(const G1Affine& p, const G2Affine& q);
 
 // The product of the Miller values of n pairs, cheaper than n times MillerLoop(). Same requirements.
 Fq12 MillerLoopProduct(const PairingTerm* terms, size_t n);
+
+// A Miller value for points of the twist that may be outside G2. Whether they are in it, exactly, is known at
+// the end of the loop: that costs a twentieth of IsInG2Subgroup().
+struct CheckedMiller {
+  Fq12 value;  // meaningful if in_g2
+  bool in_g2 = true;
+};
+// REQUIRES: `p` is in G1 and `q` on the twist.
+CheckedMiller CheckedMillerLoop(const G1Affine& p, const G2Affine& q);
+// Of the product for n pairs, and whether all q are in G2. kernels/cpu/miller_product.h is faster. Throws
+// std::bad_alloc.
+CheckedMiller CheckedMillerLoopProduct(const PairingTerm* terms, size_t n);
 
 // The line a*y_P + b*x_P*w + c*w^3 through points of the twist, for any P of G1; up to a factor in Fq2, which
 // the final exponentiation removes.
@@ -58,18 +71,16 @@ Fq12 MillerLoop(const G1Affine& p, const PreparedG2& prepared);
 // f^(2x(6x^2+3x+1) * (q^12-1)/r). REQUIRES: f is not zero.
 Fq12 FinalExponentiation(const Fq12& f);
 
-// FinalExponentiation(values[0]^exponents[0] * ... * values[n - 1]^exponents[n - 1]) with one final
-// exponentiation and one chain of squarings for all; a value with an exponent of 128 bits costs a quarter of
-// FinalExponentiation(). Allocates nothing. REQUIRES: no value is zero; n is at most kPowersMax.
-inline constexpr size_t kPowersMax = 17;
-Fq12 FinalExponentiationOfPowers(const Fq12* values, const Uint128* exponents, size_t n);
-
 // FinalExponentiation(MillerLoop(p, q)).
 Fq12 Pairing(const G1Affine& p, const G2Affine& q);
 
 // Whether the product of e(g1, g2) over n pairs is one; true for n = 0. A pair with an infinity counts as
 // one.
 bool PairingProductIsOne(const PairingTerm* terms, size_t n);
+
+// For loops elsewhere. The digits of 6x+2, and the q-power Frobenius of the twist.
+const NonAdjacentForm& MillerLoopDigits();
+G2Affine FrobeniusOfTwist(const G2Affine& p);
 
 // Whether p is infinity or of order r, exactly. REQUIRES: `p` is on the curve.
 bool IsInG2Subgroup(const G2Affine& p);

@@ -47,7 +47,6 @@ class VerifierTest : public testing::Test {
     const PreparedPairings prepared(statement_.vk);
     StagedVerification verification(statement_.vk, prepared, tables);
     verification.SetAB(statement_.proof.a, statement_.proof.b);
-    verification.CheckGroups(statement_.proof.a, statement_.proof.b);
     verification.SetPublicSignals(statement_.signals);
     verification.SetC(statement_.proof.c);
     return verification.Accepts();

@@ -1,5 +1,6 @@
 #include "kernels/cpu/scalar_mul.h"
 
+#include <iterator>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -44,25 +45,58 @@ TYPED_TEST(ScalarMulTest, MultiplesOfInfinityAreInfinity) {
   }
 }
 
-TEST(SumOfFewTest, IsTheSumOfTheMultiples) {
-  constexpr Uint128 kTop = ~Uint128{0};
-  const std::vector<Uint128> edges = {0, 1, 2, 3, 7, 8, 15, 16, kTop, kTop - 1, kTop - 7, kTop - 8, kTop / 2};
-  Random random(31);
-  for (size_t n = 0; n <= kFewPointsMax; ++n) {
-    for (size_t round = 0; round < 4; ++round) {
-      std::vector<G1Affine> points;
-      std::vector<Uint128> scalars;
-      G1Xyzz expected = G1Xyzz::Infinity();
-      for (size_t i = 0; i < n; ++i) {
-        points.push_back(i % 5 == 3 ? G1Affine::Infinity() : Multiple<Fq>(random()));
-        const Uint128 uniform = Uint128{random()} << 64 | random();
-        scalars.push_back(round == 0 ? edges[i % edges.size()] : uniform);
-        const U256 plain{{static_cast<uint64_t>(scalars[i]), static_cast<uint64_t>(scalars[i] >> 64), 0, 0}};
-        expected += ScalarMulVartime(G1Xyzz::FromAffine(points[i]), plain);
-      }
-      ASSERT_EQ(SumOfFew(points.data(), scalars.data(), n), expected) << n;
+// Points with an infinity among them, and scalars whose halves are edge values or random.
+class FewMultiplesTest : public testing::Test {
+ protected:
+  void Draw(size_t n, bool edges) {
+    constexpr uint64_t kTop = ~uint64_t{0};
+    constexpr uint64_t kEdges[] = {0, 1, 2, 3, 7, 8, 15, 16, kTop, kTop - 1, kTop - 7, kTop - 8, kTop / 2};
+    const auto half = [&](size_t i) { return edges ? kEdges[i % std::size(kEdges)] : random_(); };
+    points_.clear();
+    scalars_.clear();
+    for (size_t i = 0; i < n; ++i) {
+      points_.push_back(i % 5 == 3 ? G1Affine::Infinity() : Multiple<Fq>(random_()));
+      scalars_.push_back({half(i), half(3 * i + random_() % 2)});
     }
   }
+  G1Xyzz Expected(size_t i) const {
+    return ScalarMulVartime(G1Xyzz::FromAffine(points_[i]), scalars_[i].ToFr().ToPlain());
+  }
+
+  Random random_{31};
+  std::vector<G1Affine> points_;
+  std::vector<SplitScalar> scalars_;
+};
+
+TEST_F(FewMultiplesTest, TheSumIsThatOfTheMultiples) {
+  for (size_t n = 0; n <= kFewPointsMax; ++n) {
+    for (int round = 0; round < 4; ++round) {
+      Draw(n, round < 2);
+      G1Xyzz expected = G1Xyzz::Infinity();
+      for (size_t i = 0; i < n; ++i) expected += Expected(i);
+
+      ASSERT_EQ(SumOfFew(points_.data(), scalars_.data(), n), expected) << n;
+    }
+  }
+}
+
+TEST_F(FewMultiplesTest, EachIsMultipliedByItsOwnScalar) {
+  for (size_t n = 0; n <= kFewPointsMax; ++n) {
+    Draw(n, n % 2 == 0);
+    std::vector<G1Affine> out(n);
+    MultiplyEach(points_.data(), scalars_.data(), n, out.data());
+
+    for (size_t i = 0; i < n; ++i) ASSERT_EQ(G1Xyzz::FromAffine(out[i]), Expected(i)) << i << " of " << n;
+    MultiplyEach(points_.data(), scalars_.data(), n, points_.data());
+    ASSERT_EQ(points_, out) << "in place";
+  }
+}
+
+TEST(SplitScalarTest, LambdaIsTheCubeRootOfOne) {
+  const Fr lambda = SplitScalar{0, 1}.ToFr();
+
+  EXPECT_EQ(lambda * lambda + lambda + Fr::One(), Fr::Zero());
+  EXPECT_EQ((SplitScalar{7, 5}.ToFr()), Fr::FromUint64(7) + Fr::FromUint64(5) * lambda);
 }
 
 }  // namespace

@@ -160,6 +160,31 @@ TEST(PairingTest, APreparedPointGivesTheSameMillerValues) {
   EXPECT_EQ(MillerLoop(kG1Generator, PreparedG2(G2Affine::Infinity())), Fq12::One());
 }
 
+TEST(CheckedMillerTest, FindsOutAboutTheSubgroupOnTheWay) {
+  Random random(11);
+  const G2Xyzz small_order = G2Xyzz::FromAffine(ReadG2(vectors::kTwistPointOfOrder10069));
+  const G2Xyzz full_order = G2Xyzz::FromAffine(ReadG2(vectors::kTwistPoint));
+  std::vector<G2Affine> points = {G2Affine::Infinity(),  kG2Generator,
+                                  -kG2Generator,         small_order.ToAffine(),
+                                  full_order.ToAffine(), ReadG2(vectors::kTwistPointOfOrder10069R)};
+  for (int i = 0; i < 20; ++i) {
+    const G2Affine in_g2 = Multiple<Fq2>(RandomBelow<FrParams>(random));
+    const U256 k{{i == 0 ? uint64_t{0} : random() % 10069, 0, 0, 0}};
+    points.push_back((ScalarMulVartime(small_order, k) + in_g2).ToAffine());
+    points.push_back(ScalarMulVartime(small_order, k).ToAffine());
+  }
+  for (const G2Affine& q : points) {
+    for (const G1Affine& p : {kG1Generator, G1Affine::Infinity()}) {
+      const CheckedMiller miller = CheckedMillerLoop(p, q);
+
+      EXPECT_EQ(miller.in_g2, IsInG2Subgroup(q));
+      if (miller.in_g2) {
+        EXPECT_EQ(miller.value, MillerLoop(p, q));
+      }
+    }
+  }
+}
+
 TEST(PairingProductTest, TellsBalancedFromUnbalancedProducts) {
   const G1Affine minus_77 = -Multiple<Fq>(77);
   const PairingTerm balanced[] = {{Multiple<Fq>(5), Multiple<Fq2>(7)},
@@ -209,28 +234,6 @@ TEST(G2SubgroupTest, AgreesWithMultiplicationByR) {
       const G2Xyzz p = ScalarMulVartime(outside, k) + in_g2;
 
       EXPECT_EQ(IsInG2Subgroup(p.ToAffine()), ScalarMulVartime(p, Fr::kModulus).IsInfinity());
-    }
-  }
-}
-
-TEST(FinalExponentiationTest, OfPowersIsThatOfTheirProduct) {
-  constexpr Uint128 kTop = ~Uint128{0};
-  const std::vector<Uint128> edges = {0, 1, 2, 3, 7, 8, 9, kTop, kTop - 1, kTop - 7, kTop - 8, kTop / 2};
-  Random random(12);
-  for (const size_t n : {size_t{0}, size_t{1}, size_t{2}, kPowersMax}) {
-    for (size_t round = 0; round < 3; ++round) {
-      std::vector<Fq12> values;
-      std::vector<Uint128> exponents;
-      Fq12 product = Fq12::One();
-      for (size_t i = 0; i < n; ++i) {
-        values.push_back(Elements<Fq12>::Uniform(random));
-        const Uint128 uniform = Uint128{random()} << 64 | random();
-        exponents.push_back(round == 0 ? edges[i % edges.size()] : uniform);
-        product *= PowVartime(values[i], U256{{static_cast<uint64_t>(exponents[i]),
-                                               static_cast<uint64_t>(exponents[i] >> 64), 0, 0}});
-      }
-      EXPECT_EQ(FinalExponentiationOfPowers(values.data(), exponents.data(), n),
-                FinalExponentiation(product));
     }
   }
 }
