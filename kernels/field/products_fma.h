@@ -212,10 +212,14 @@ PROOFMILL_FMA_INLINE void MultiplyLimbs(const Vector* x, const Vector* y, Vector
   PROOFMILL_FMA_TERM(o0 base, t0, t1)                                       \
   PROOFMILL_FMA_TERM(o1 base, t1, t2)                                       \
   PROOFMILL_FMA_TERM(o2 base, t2, t3) PROOFMILL_FMA_TERM(o3 base, t3, t4) PROOFMILL_FMA_TERM(o4 base, t4, t5)
-// The same with the limbs of a factor x and limb `offset` of y.
+// The same with the limbs of a factor x and limb `offset` of y; and with those of the numbers after x and y.
 #define PROOFMILL_FMA_PRODUCT_ROW(x, y, offset, t0, t1, t2, t3, t4, t5)                                   \
   "vpor " offset "(%[" y "]), %%ymm10, %%ymm11\n\tvsubpd %%ymm9, %%ymm11, %%ymm11\n\t" PROOFMILL_FMA_ROW( \
       "(%[" x "])", "0", "32", "64", "96", "128", t0, t1, t2, t3, t4, t5)
+#define PROOFMILL_FMA_NEXT_ROW(x, y, offset, t0, t1, t2, t3, t4, t5)               \
+  "vpor 160+" offset "(%[" y                                                       \
+  "]), %%ymm10, %%ymm11\n\tvsubpd %%ymm9, %%ymm11, %%ymm11\n\t" PROOFMILL_FMA_ROW( \
+      "(%[" x "])", "160", "192", "224", "256", "288", t0, t1, t2, t3, t4, t5)
 #define PROOFMILL_FMA_START(offset, t) "vmovdqa " offset "(%[k]), %%ymm" t "\n\t"
 // ymm11 = the 52 low bits of t0, as a double.
 #define PROOFMILL_FMA_LOW(t0) \
@@ -255,20 +259,31 @@ PROOFMILL_FMA_INLINE void MultiplyLimbs(const Vector* x, const Vector* y, Vector
   "vmovdqa %%ymm2, 96(%[out])\n\tvmovdqa %%ymm3, 128(%[out])\n\t"
 #define PROOFMILL_FMA_TWO_ROWS(...) \
   PROOFMILL_FMA_PRODUCT_ROW("x", "y", __VA_ARGS__) PROOFMILL_FMA_PRODUCT_ROW("z", "w", __VA_ARGS__)
+#define PROOFMILL_FMA_SIX_ROWS(...)                  \
+  PROOFMILL_FMA_PRODUCT_ROW("x0", "y0", __VA_ARGS__) \
+  PROOFMILL_FMA_NEXT_ROW("x0", "y0", __VA_ARGS__)    \
+  PROOFMILL_FMA_PRODUCT_ROW("x1", "y1", __VA_ARGS__) \
+  PROOFMILL_FMA_NEXT_ROW("x1", "y1", __VA_ARGS__)    \
+  PROOFMILL_FMA_PRODUCT_ROW("x2", "y2", __VA_ARGS__) \
+  PROOFMILL_FMA_NEXT_ROW("x2", "y2", __VA_ARGS__)
 #define PROOFMILL_FMA_CLOBBERS                                                                        \
   "ymm0", "ymm1", "ymm2", "ymm3", "ymm4", "ymm5", "ymm8", "ymm9", "ymm10", "ymm11", "ymm12", "ymm13", \
       "ymm14", "ymm15", "memory"
 
 // (x * y + z * w) / 2^260 mod p, likewise. REQUIRES: x * y + z * w < 73 * p^2.
+template <typename Params, int kTerms>
+constexpr bool ConstantsAreWhereTheyAreLookedFor() {
+  using Constants = ProductConstants<Params, kTerms>;
+  return offsetof(Constants, vanishing_factor) == 0 && offsetof(Constants, modulus) == 160 &&
+         offsetof(Constants, negative_inverse) == 320 && offsetof(Constants, two_52) == 352 &&
+         offsetof(Constants, two_104) == 384 && offsetof(Constants, two_104_and_52) == 416 &&
+         offsetof(Constants, limb_mask) == 448 && offsetof(Constants, low_bits) == 480 &&
+         offsetof(Constants, start) == 512;
+}
 template <typename Params>
 [[gnu::noinline]] void MultiplyAddLimbs(const Vector* x, const Vector* y, const Vector* z, const Vector* w,
                                         Vector* out) {
-  using Constants = ProductConstants<Params, 2>;
-  static_assert(offsetof(Constants, vanishing_factor) == 0 && offsetof(Constants, modulus) == 160 &&
-                offsetof(Constants, negative_inverse) == 320 && offsetof(Constants, two_52) == 352 &&
-                offsetof(Constants, two_104) == 384 && offsetof(Constants, two_104_and_52) == 416 &&
-                offsetof(Constants, limb_mask) == 448 && offsetof(Constants, low_bits) == 480 &&
-                offsetof(Constants, start) == 512);
+  static_assert(ConstantsAreWhereTheyAreLookedFor<Params, 2>());
   Doubles factor[2][kLimbs];
   for (int j = 0; j < kLimbs; ++j) factor[0][j] = ToDoubles(x[j]);
   for (int j = 0; j < kLimbs; ++j) factor[1][j] = ToDoubles(z[j]);
@@ -279,9 +294,24 @@ template <typename Params>
           : PROOFMILL_FMA_CLOBBERS);
 }
 
+// The same of six products: x0, x1 and x2 are two factors each, one after the other and in doubles, and y0,
+// y1 and y2 two numbers each.
+template <typename Params>
+[[gnu::noinline]] void MultiplyAddSixLimbs(const Doubles* x0, const Vector* y0, const Doubles* x1,
+                                           const Vector* y1, const Doubles* x2, const Vector* y2,
+                                           Vector* out) {
+  static_assert(ConstantsAreWhereTheyAreLookedFor<Params, 6>());
+  __asm__(PROOFMILL_FMA_SUM(PROOFMILL_FMA_SIX_ROWS)
+          :
+          : [x0] "r"(x0), [y0] "r"(y0), [x1] "r"(x1), [y1] "r"(y1), [x2] "r"(x2), [y2] "r"(y2),
+            [out] "r"(out), [k] "r"(&kProductConstants<Params, 6>)
+          : PROOFMILL_FMA_CLOBBERS);
+}
+
 #undef PROOFMILL_FMA_TERM
 #undef PROOFMILL_FMA_ROW
 #undef PROOFMILL_FMA_PRODUCT_ROW
+#undef PROOFMILL_FMA_NEXT_ROW
 #undef PROOFMILL_FMA_START
 #undef PROOFMILL_FMA_LOW
 #undef PROOFMILL_FMA_VANISH
@@ -289,6 +319,7 @@ template <typename Params>
 #undef PROOFMILL_FMA_BEGIN
 #undef PROOFMILL_FMA_SUM
 #undef PROOFMILL_FMA_TWO_ROWS
+#undef PROOFMILL_FMA_SIX_ROWS
 #undef PROOFMILL_FMA_CLOBBERS
 
 }  // namespace proofmill::kernels::fma
