@@ -270,7 +270,6 @@ PROOFMILL_FMA_INLINE void MultiplyLimbs(const Vector* x, const Vector* y, Vector
   "ymm0", "ymm1", "ymm2", "ymm3", "ymm4", "ymm5", "ymm8", "ymm9", "ymm10", "ymm11", "ymm12", "ymm13", \
       "ymm14", "ymm15", "memory"
 
-// (x * y + z * w) / 2^260 mod p, likewise. REQUIRES: x * y + z * w < 73 * p^2.
 template <typename Params, int kTerms>
 constexpr bool ConstantsAreWhereTheyAreLookedFor() {
   using Constants = ProductConstants<Params, kTerms>;
@@ -280,6 +279,8 @@ constexpr bool ConstantsAreWhereTheyAreLookedFor() {
          offsetof(Constants, limb_mask) == 448 && offsetof(Constants, low_bits) == 480 &&
          offsetof(Constants, start) == 512;
 }
+
+// (x * y + z * w) / 2^260 mod p, likewise. REQUIRES: x * y + z * w < 73 * p^2.
 template <typename Params>
 [[gnu::noinline]] void MultiplyAddLimbs(const Vector* x, const Vector* y, const Vector* z, const Vector* w,
                                         Vector* out) {
