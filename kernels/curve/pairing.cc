@@ -206,6 +206,32 @@ CheckedMiller CheckedMillerLoop(const G1Affine& p, const G2Affine& q) {
   return {value, term.EndsInG2()};
 }
 
+namespace {
+
+// Divides each line by its a, which is not zero, with one inversion for all.
+void Normalise(std::vector<MillerLine>& lines) {
+  std::vector<Fq2> before(lines.size());
+  Fq2 product = Fq2::One();
+  for (size_t i = 0; i < lines.size(); ++i) {
+    before[i] = product;
+    product *= lines[i].a;
+  }
+  Fq2 inverse = product.Inverse();
+  for (size_t i = lines.size(); i-- > 0;) {
+    const Fq2 scale = inverse * before[i];
+    inverse *= lines[i].a;
+    lines[i] = {Fq2::One(), lines[i].b * scale, lines[i].c * scale};
+  }
+}
+
+// f * (1 + b*w + c*w^3).
+Fq12 TimesMonicLine(const Fq12& f, const Fq2& b, const Fq2& c) {
+  const Fq6 p1 = f.c1.MulBy01(b, c);
+  return {f.c0 + p1.MulByV(), (f.c0 + f.c1).MulBy01(Fq2::One() + b, c) - f.c0 - p1};
+}
+
+}  // namespace
+
 PreparedG2::PreparedG2(const G2Affine& q) {
   if (q.IsInfinity()) return;
   Projective t{q.x, q.y, Fq2::One()};
@@ -217,18 +243,27 @@ PreparedG2::PreparedG2(const G2Affine& q) {
   const G2Affine q1 = Psi(q);
   lines_.push_back(AddStep(t, q1));
   lines_.push_back(AddStep(t, -Psi(q1)));
+  Normalise(lines_);
 }
 
 Fq12 MillerLoop(const G1Affine& p, const PreparedG2& prepared) {
   Fq12 f = Fq12::One();
   if (p.IsInfinity() || prepared.lines().empty()) return f;
   const MillerLine* line = prepared.lines().data();
+  const Fq y_inverse = p.y.Inverse();
+  const Fq x_over_y = p.x * y_inverse;
+  const auto multiply_in = [&] {  // the line over y_P
+    f = TimesMonicLine(f, line->b * x_over_y, line->c * y_inverse);
+    ++line;
+  };
   for (int i = kLoop.length - 2; i >= 0; --i) {
-    f = TimesLineAt(f.Square(), *line++, p);
-    if (kLoop.digit[i] != 0) f = TimesLineAt(f, *line++, p);
+    f = f.Square();
+    multiply_in();
+    if (kLoop.digit[i] != 0) multiply_in();
   }
-  f = TimesLineAt(f, *line++, p);
-  return TimesLineAt(f, *line, p);
+  multiply_in();
+  multiply_in();
+  return f;
 }
 
 const NonAdjacentForm& MillerLoopDigits() { return kLoop; }

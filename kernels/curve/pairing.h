@@ -45,7 +45,7 @@ CheckedMiller CheckedMillerLoop(const G1Affine& p, const G2Affine& q);
 CheckedMiller CheckedMillerLoopProduct(const PairingTerm* terms, size_t n);
 
 // The line a*y_P + b*x_P*w + c*w^3 through points of the twist, for any P of G1; up to a factor in Fq2, which
-// the final exponentiation removes.
+// the final exponentiation removes. Those of a PreparedG2 have a = 1.
 struct MillerLine {
   Fq2 a;
   Fq2 b;
@@ -65,7 +65,7 @@ class PreparedG2 {
   std::vector<MillerLine> lines_;
 };
 
-// MillerLoop(p, q) for the q of `prepared`, in about 0.6 of its time. REQUIRES: `p` is in G1.
+// MillerLoop(p, q) up to a factor in Fq2, for the q of `prepared`, in half its time. REQUIRES: `p` is in G1.
 Fq12 MillerLoop(const G1Affine& p, const PreparedG2& prepared);
 
 // f^(2x(6x^2+3x+1) * (q^12-1)/r). REQUIRES: f is not zero.
