@@ -1,7 +1,7 @@
 // Memory for arrays that may be large, past malloc (whose blocks the program overwrites whenever they are
-// freed): 32 KiB or more come from the system, from 2 MiB on in huge pages, and what is freed is kept for the next block of its
-// size: up to 96 MiB each, 128 MiB in all, those freed last. The first touch of fresh pages costs as much as
-// the work on them, and a proof needs the same scratch again and again.
+// freed): 32 KiB or more come from the system, from 2 MiB on in huge pages, and what is freed is kept for the
+// next block of its size: up to 96 MiB each, 128 MiB in all, those freed last. The first touch of fresh pages
+// costs as much as the work on them, and a proof needs the same scratch again and again.
 //
 // Freed blocks keep their contents: wipe secrets first.
 //
