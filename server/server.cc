@@ -7,6 +7,7 @@
 
 #include "absl/time/clock.h"
 #include "engine/base/status_macros.h"
+#include "engine/groth16/host_memory.h"
 #include "nlohmann/json.hpp"
 #include "server/access.h"
 #include "server/api_keys.h"
@@ -18,6 +19,7 @@
 #include "server/job_name.h"
 #include "server/job_store.h"
 #include "server/listen_address.h"
+#include "server/memory_budget.h"
 #include "server/metrics.h"
 #include "server/process_facts.h"
 #include "server/reloaded_file.h"
@@ -335,6 +337,7 @@ absl::Status Server::Parts::StartListeners() {
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config, Runners runners, Log& log) {
   auto parts = std::make_unique<Parts>(config, log);
   PROOFMILL_RETURN_IF_ERROR(parts->OpenAccessFiles());
+  TellMemoryBudget(PlanMemory(config), engine::FindHostMemoryLimit(), log);
   engine::EngineOptions options = ToEngineOptions(config);
   if (parts->tenants != nullptr) {
     options.tenant_policy = [tenants = parts->tenants](std::string_view tenant) {

@@ -17,6 +17,7 @@ namespace {
 
 // Version 1 writes about 2^63 for "no limit".
 constexpr uint64_t kNoLimit = uint64_t{1} << 60;
+constexpr char kMachineFile[] = "/proc/meminfo";
 
 std::string ReadAll(const std::string& path) {
   std::ifstream file(path);
@@ -49,19 +50,41 @@ std::optional<uint64_t> Smaller(std::optional<uint64_t> a, std::optional<uint64_
   return std::min(*a, *b);
 }
 
-// The tightest headroom of the group at root + path and of the groups above it. In a container the path may
-// be that of the host; then only the root is there.
-std::optional<uint64_t> TightestHeadroom(const std::string& root, std::string path, const char* limit_file,
-                                         const char* usage_file) {
-  std::optional<uint64_t> tightest;
-  for (;;) {
-    const std::string folder = absl::StrCat(root, path, "/");
-    tightest =
-        Smaller(tightest, ControlGroupHeadroom(ReadAll(folder + limit_file), ReadAll(folder + usage_file),
-                                               ReadAll(folder + "memory.stat")));
-    if (path.empty() || path == "/") return tightest;
-    path.resize(path.rfind('/'));
+// Where the kernel shows the memory of one group.
+struct GroupFiles {
+  std::string limit, usage, stat;
+};
+
+// Our group and the groups above it, of both versions. In a container the path may be that of the host; then
+// only the topmost is there.
+std::vector<GroupFiles> OurGroups(const std::string& root) {
+  struct Version {
+    const char* controllers;
+    const char* folder;
+    const char* limit;
+    const char* usage;
+  };
+  static constexpr Version kVersions[] = {
+      {"", "/sys/fs/cgroup", "memory.max", "memory.current"},
+      {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes"}};
+  const std::string groups = ReadAll(root + "/proc/self/cgroup");
+  std::vector<GroupFiles> out;
+  for (const Version& version : kVersions) {
+    std::optional<std::string> path = GroupPath(groups, version.controllers);
+    while (path.has_value()) {
+      const std::string folder = absl::StrCat(root, version.folder, *path == "/" ? "" : *path, "/");
+      out.push_back({folder + version.limit, folder + version.usage, folder + "memory.stat"});
+      if (path->empty() || *path == "/") break;
+      path->resize(path->rfind('/'));
+    }
   }
+  return out;
+}
+
+std::optional<uint64_t> GroupLimitBytes(const std::string& limit) {
+  uint64_t bytes = 0;
+  if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(limit), &bytes) || bytes >= kNoLimit) return std::nullopt;
+  return bytes;
 }
 
 }  // namespace
@@ -74,27 +97,36 @@ std::optional<uint64_t> MemAvailableBytes(const std::string& text) {
 
 std::optional<uint64_t> ControlGroupHeadroom(const std::string& limit, const std::string& usage,
                                              const std::string& stat) {
-  uint64_t limit_bytes = 0, usage_bytes = 0;
-  if (!absl::SimpleAtoi(absl::StripAsciiWhitespace(limit), &limit_bytes) || limit_bytes >= kNoLimit ||
-      !absl::SimpleAtoi(absl::StripAsciiWhitespace(usage), &usage_bytes)) {
+  const std::optional<uint64_t> limit_bytes = GroupLimitBytes(limit);
+  uint64_t usage_bytes = 0;
+  if (!limit_bytes.has_value() || !absl::SimpleAtoi(absl::StripAsciiWhitespace(usage), &usage_bytes)) {
     return std::nullopt;
   }
   const uint64_t cache = std::min(usage_bytes, NumberOf(stat, "inactive_file ").value_or(0));
   const uint64_t taken = usage_bytes - cache;
-  return limit_bytes > taken ? limit_bytes - taken : 0;
+  return *limit_bytes > taken ? *limit_bytes - taken : 0;
 }
 
-std::optional<uint64_t> AvailableHostMemory() {
-  std::optional<uint64_t> available = MemAvailableBytes(ReadAll("/proc/meminfo"));
-  const std::string groups = ReadAll("/proc/self/cgroup");
-  if (const auto path = GroupPath(groups, ""); path.has_value()) {
-    available = Smaller(available, TightestHeadroom("/sys/fs/cgroup", *path, "memory.max", "memory.current"));
-  }
-  if (const auto path = GroupPath(groups, "memory"); path.has_value()) {
-    available = Smaller(available, TightestHeadroom("/sys/fs/cgroup/memory", *path, "memory.limit_in_bytes",
-                                                    "memory.usage_in_bytes"));
+std::optional<uint64_t> AvailableHostMemory(const std::string& root) {
+  std::optional<uint64_t> available = MemAvailableBytes(ReadAll(root + kMachineFile));
+  for (const GroupFiles& group : OurGroups(root)) {
+    available = Smaller(
+        available, ControlGroupHeadroom(ReadAll(group.limit), ReadAll(group.usage), ReadAll(group.stat)));
   }
   return available;
+}
+
+std::optional<HostMemoryLimit> FindHostMemoryLimit(const std::string& root) {
+  std::optional<HostMemoryLimit> tightest;
+  const auto take = [&](std::optional<uint64_t> bytes, const std::string& from) {
+    if (!bytes.has_value() || (tightest.has_value() && tightest->bytes <= *bytes)) return;
+    tightest = HostMemoryLimit{*bytes, from};
+  };
+  const std::string machine = root + kMachineFile;
+  const std::optional<uint64_t> kib = NumberOf(ReadAll(machine), "MemTotal:");
+  if (kib.has_value()) take(*kib << 10, machine);
+  for (const GroupFiles& group : OurGroups(root)) take(GroupLimitBytes(ReadAll(group.limit)), group.limit);
+  return tightest;
 }
 
 }  // namespace proofmill::engine

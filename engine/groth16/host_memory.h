@@ -1,6 +1,8 @@
 // How much memory this process may still take, so that a key that cannot fit is refused with numbers instead
 // of ending the process by the kernel's out-of-memory killer.
 //
+// The kernel's files are looked for below `root`, which is empty but in tests.
+//
 // Thread safety: pure functions.
 
 #ifndef PROOFMILL_ENGINE_GROTH16_HOST_MEMORY_H_
@@ -15,7 +17,17 @@ namespace proofmill::engine {
 // The smaller of what the machine has available (MemAvailable of /proc/meminfo) and what the limits of our
 // control groups leave; nothing when neither can be read. Memory that the page cache holds for us counts as
 // available, since the kernel gives it up first.
-std::optional<uint64_t> AvailableHostMemory();
+std::optional<uint64_t> AvailableHostMemory(const std::string& root = "");
+
+// What this process may take at most, whatever is taken now, and what says so.
+struct HostMemoryLimit {
+  uint64_t bytes;
+  std::string
+      from;  // the path of a control group's limit, or of /proc/meminfo where the machine is the limit
+};
+// The tightest limit of our control groups, of either version, or the memory of the machine if that is less;
+// nothing when none of them can be read.
+std::optional<HostMemoryLimit> FindHostMemoryLimit(const std::string& root = "");
 
 // The parts of it, for tests: `text` is the content of /proc/meminfo, or of memory.stat of a control group.
 std::optional<uint64_t> MemAvailableBytes(const std::string& text);

@@ -359,5 +359,13 @@ TEST_F(TlsListenerTest, CertificatesAreChangedUnderLoadWithoutAFailedCall) {
       << "the old one is not shown any more";
 }
 
+TEST_F(ListenerTest, BoundsThatTheMachineHasNoMemoryForAreAWarningAtTheStart) {
+  EXPECT_EQ(log_text_.str().find(R"("event":"memory_budget","needed_bytes":1152921)"), std::string::npos);
+  StartServer([](Config& config) { config.queue_witness_bytes_max.bytes = uint64_t{1} << 60; });
+  EXPECT_NE(log_text_.str().find(R"("level":"warn","event":"memory_budget","needed_bytes":1152921)"),
+            std::string::npos)
+      << log_text_.str();
+}
+
 }  // namespace
 }  // namespace proofmill::server
