@@ -98,7 +98,7 @@ class LoadCommand final : public Command {
     DeclareMix(flags);
     DeclareShape(flags);
     DeclareObjectives(flags);
-    flags.Bool("json", &json_, "Print JSON instead of tables.");
+    flags.Bool("json", &json_, "Print JSON instead of tables. Times are null where nothing was proved.");
     flags_.Declare(flags, "The longest time for one request, retries included.");
   }
 

@@ -29,7 +29,9 @@ std::string NameOf(const LoadStep& step) {
   return absl::StrCat(step.under_way, " at once");
 }
 
+// null where there are no values: a time of 0 would be one that nobody measured.
 Json ToJson(const std::vector<double>& values) {
+  if (values.empty()) return nullptr;
   const Percentiles p = PercentilesOf(values);
   return {{"mean", p.mean}, {"p50", p.p50},   {"p90", p.p90}, {"p95", p.p95},
           {"p99", p.p99},   {"p999", p.p999}, {"max", p.max}};

@@ -54,6 +54,7 @@ struct LoadReport {
 std::vector<std::string> Missed(const LoadStepReport& step, const LoadObjectives& objectives);
 
 std::string LoadText(const LoadReport& report, const LoadObjectives& objectives);
+// Times of what never happened, such as the latency where nothing was proved, are null.
 std::string LoadJson(const LoadReport& report, const LoadObjectives& objectives);
 
 }  // namespace proofmill::cli

@@ -136,7 +136,8 @@ def print_table(capacity, phases):
             phase.name, f"{phase.offered:.1f}", f"{phase.offered / capacity:.1f}", f"{phase.goodput():.2f}",
             f"{phase.goodput() / capacity:.0%}", str(phase.refused()), str(phase.total("failed_with_delay")),
             str(phase.steps["greedy"]["failures"].get(BLAME, 0)), f"{modest['proved']} of {modest['sent']}",
-            f"{phase.proofs_per_second('greedy'):.2f}", f"{modest['latency_seconds']['p50']:.2f} s",
+            f"{phase.proofs_per_second('greedy'):.2f}",
+            f"{modest['latency_seconds']['p50']:.2f} s" if modest["proved"] else "-",
             *(f"{size / MIB:.0f} MiB" for size in sizes)))
     widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
     for row in rows:

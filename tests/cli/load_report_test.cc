@@ -97,6 +97,26 @@ TEST(LoadReportTest, WhereNothingWasProvedNoTimeIsShown) {
   EXPECT_THAT(text, Not(HasSubstr("0 us")));
 }
 
+TEST(LoadReportTest, WhereNothingWasProvedTheTimesInJsonAreNull) {
+  LoadStepReport step = Step();
+  step.result.kinds[0] = LoadTally();
+  step.result.kinds[0].Add({.kind = LoadReply::Kind::kFailed, .reason = "QUEUE_FULL"}, 1, 1);
+
+  const auto json =
+      nlohmann::json::parse(LoadJson({.target = "t", .circuits = {"c"}, .steps = {step}}, {}))["steps"][0];
+
+  for (const nlohmann::json& of : {json, json["by_circuit"]["c"]}) {
+    for (const char* times : {"latency_seconds", "service_seconds", "overhead_seconds"}) {
+      EXPECT_TRUE(of.contains(times) && of[times].is_null()) << times;
+    }
+    EXPECT_TRUE(of["server"]["queue_wait_seconds"].is_null());
+    EXPECT_TRUE(of["server"]["run_seconds"].is_null());
+    EXPECT_TRUE(of["server"]["stages_seconds"].empty());
+    EXPECT_EQ(of["proofs_per_second"], 0);
+    EXPECT_EQ(of["failed"], 1);
+  }
+}
+
 TEST(LoadReportTest, TheJsonHasAllOfIt) {
   const LoadReport report{.target = "t", .circuits = {"c"}, .steps = {Step()}};
   const auto json = nlohmann::json::parse(LoadJson(report, {.p50 = absl::Milliseconds(1)}));
