@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include "absl/hash/hash.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "absl/time/clock.h"
 #include "engine/base/error_reason.h"
 #include "engine/base/status_macros.h"
+#include "server/rpc/rpc_status.h"
 
 namespace proofmill::server {
 namespace {
@@ -14,9 +16,11 @@ namespace {
 using engine::ErrorReason;
 using Outcome = absl::StatusOr<engine::ProveResult>;
 
-absl::Status Unknown() {
+absl::Status Unknown(std::string_view name) {
   return engine::WithReason(
-      absl::NotFoundError("there is no such job: it was deleted, has expired, or its process has ended"),
+      absl::NotFoundError(absl::StrCat("there is no such job: expected one that was not deleted, has not "
+                                       "expired, and whose process has not ended",
+                                       Got(name))),
       ErrorReason::kJobUnknown);
 }
 
@@ -240,18 +244,18 @@ absl::StatusOr<JobStore::EntryPtr> JobStore::FindLocked(std::string_view tenant,
                                                         std::string_view name) const {
   const std::optional<JobName> parsed = ParseJobName(name);
   if (!parsed.has_value()) {
-    return engine::WithReason(
-        absl::InvalidArgumentError("name: expected jobs/INSTANCE/ID, as CreateJob gave it"),
-        ErrorReason::kRequestInvalid);
+    return engine::WithReason(absl::InvalidArgumentError(absl::StrCat(
+                                  "name: expected jobs/INSTANCE/ID, as CreateJob gave it", Got(name))),
+                              ErrorReason::kRequestInvalid);
   }
   if (!instance_.has_value() || parsed->instance.token != instance_->token) {
     const std::string& owner = parsed->instance.address;
     // A process that was at our own address has ended; of one without an address nothing more is known.
-    if (owner.empty() || !instance_.has_value() || owner == instance_->address) return Unknown();
+    if (owner.empty() || !instance_.has_value() || owner == instance_->address) return Unknown(name);
     return WrongInstance(owner);
   }
   const auto found = jobs_.find(parsed->id);
-  if (found == jobs_.end() || found->second->tenant != tenant) return Unknown();
+  if (found == jobs_.end() || found->second->tenant != tenant) return Unknown(name);
   return found->second;
 }
 

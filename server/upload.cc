@@ -13,12 +13,6 @@ namespace {
 
 using engine::ErrorReason;
 
-absl::Status Unknown() {
-  return engine::WithReason(
-      absl::NotFoundError("there is no such upload: it was used, deleted, or idle too long"),
-      ErrorReason::kUploadUnknown);
-}
-
 absl::Status BadOffset(uint64_t offset, uint64_t length, uint64_t committed, uint64_t size) {
   return engine::WithReason(
       absl::InvalidArgumentError(absl::StrCat("expected a piece that begins at byte ", committed,
@@ -68,7 +62,7 @@ absl::StatusOr<UploadInfo> UploadStore::Upload::Write(uint64_t offset,
   uint64_t length = 0;
   for (const std::string_view part : data) length += part.size();
   engine::MutexLock lock(mu_);
-  if (ended_) return Unknown();
+  if (ended_) return UploadUnknown(name_);
   // In this order, so that no sum can wrap.
   if (offset > committed_ || length > size_bytes_ - offset) {
     return BadOffset(offset, length, committed_, size_bytes_);
@@ -100,13 +94,13 @@ bool UploadStore::Upload::AppendLocked(std::string_view data) {
 
 absl::StatusOr<UploadInfo> UploadStore::Upload::Get() const {
   engine::MutexLock lock(mu_);
-  if (ended_) return Unknown();
+  if (ended_) return UploadUnknown(name_);
   return InfoLocked();
 }
 
 absl::StatusOr<UploadStore::TakenUpload> UploadStore::Upload::Take(std::string_view circuit) {
   engine::MutexLock lock(mu_);
-  if (ended_) return Unknown();
+  if (ended_) return UploadUnknown(name_);
   if (circuit != circuit_) {
     return engine::WithReason(
         absl::InvalidArgumentError(absl::StrCat("the upload is for the circuit ", circuit_, ", not for ",

@@ -19,6 +19,9 @@
 
 namespace proofmill::server {
 
+// NOT_FOUND, kUploadUnknown.
+absl::Status UploadUnknown(std::string_view name);
+
 class UploadStore::Upload {
  public:
   // Throws std::bad_alloc.

@@ -10,6 +10,7 @@
 #include "engine/base/error_reason.h"
 #include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
+#include "server/rpc/rpc_status.h"
 #include "server/upload.h"
 
 namespace proofmill::server {
@@ -182,8 +183,14 @@ absl::StatusOr<UploadStore::UploadPtr> UploadStore::Find(std::string_view tenant
   engine::MutexLock lock(mu_);
   const auto found = uploads_.find(name);
   if (found != uploads_.end() && found->second->tenant() == tenant) return found->second;
+  return UploadUnknown(name);
+}
+
+absl::Status UploadUnknown(std::string_view name) {
   return engine::WithReason(
-      absl::NotFoundError("there is no such upload: it was used, deleted, or idle too long"),
+      absl::NotFoundError(absl::StrCat(
+          "there is no such upload: expected one that was not used, not deleted, and not idle too long",
+          Got(name))),
       ErrorReason::kUploadUnknown);
 }
 

@@ -53,7 +53,8 @@ grpc::ServerWriteReactor<v1::WatchCircuitResponse>* CircuitService::WatchCircuit
 // A page token is the id of the last circuit of the page before, in base64 so that nobody builds one by hand.
 absl::Status CircuitService::List(const v1::ListCircuitsRequest& request,
                                   v1::ListCircuitsResponse& response) const {
-  if (request.page_size() < 0) return InvalidRequest("page_size: expected 0 or more");
+  if (request.page_size() < 0)
+    return InvalidRequest(absl::StrCat("page_size: expected 0 or more, got ", request.page_size()));
   std::string last_id;
   if (!absl::WebSafeBase64Unescape(request.page_token(), &last_id)) {
     return InvalidRequest(absl::StrCat("page_token: expected what the page before gave, or nothing",

@@ -140,7 +140,8 @@ grpc::ServerUnaryReactor* JobService::ListJobs(grpc::CallbackServerContext* cont
   std::string token;
   uint64_t from = 0;
   if (request->page_size() < 0) {
-    return Answer(*context, record, InvalidRequest("page_size: expected 0 or more"));
+    return Answer(*context, record,
+                  InvalidRequest(absl::StrCat("page_size: expected 0 or more, got ", request->page_size())));
   }
   if (!request->page_token().empty() &&
       (!absl::WebSafeBase64Unescape(request->page_token(), &token) || !absl::SimpleAtoi(token, &from))) {

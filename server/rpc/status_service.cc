@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "absl/strings/str_cat.h"
 #include "engine/base/status_macros.h"
 #include "server/build_info.h"
 #include "server/rpc/admin_call.h"
@@ -130,15 +131,16 @@ void StatusService::FillQueue(v1::Queue& out) const {
 grpc::ServerUnaryReactor* LogAdminService::SetLogLevel(grpc::CallbackServerContext* context,
                                                        const v1::SetLogLevelRequest* request,
                                                        v1::SetLogLevelResponse* response) {
-  return AdminCall::Start(services_, Method::kSetLogLevel, *context,
-                          [this, request, response](CallRecord& record) {
-                            const std::optional<LogLevel> level = FromProto(request->level());
-                            if (!level.has_value())
-                              return InvalidRequest("level: expected debug, info, warn or error");
-                            record.AddArgument("level", v1::LogLevel_Name(request->level()));
-                            response->set_previous_level(ToProto(services_.log.SetLevel(*level)));
-                            return absl::OkStatus();
-                          });
+  return AdminCall::Start(
+      services_, Method::kSetLogLevel, *context, [this, request, response](CallRecord& record) {
+        const std::optional<LogLevel> level = FromProto(request->level());
+        if (!level.has_value())
+          return InvalidRequest(absl::StrCat("level: expected debug, info, warn or error, got ",
+                                             static_cast<int>(request->level())));
+        record.AddArgument("level", v1::LogLevel_Name(request->level()));
+        response->set_previous_level(ToProto(services_.log.SetLevel(*level)));
+        return absl::OkStatus();
+      });
 }
 
 }  // namespace proofmill::server

@@ -219,6 +219,22 @@ TEST_F(JobsTest, DeletedAndExpiredAndUnknownJobsAreNotFound) {
   EXPECT_EQ(Cancel("jobs/elsewhere/1").reason, "REQUEST_INVALID");
 }
 
+TEST_F(JobsTest, ErrorsAboutNamesSayWhatWasGot) {
+  const std::string gone = Create(0).name();
+  ASSERT_TRUE(Delete(gone).status.ok());
+  v1::Job job;
+
+  EXPECT_THAT(Get(gone, job).status.error_message(),
+              ::testing::EndsWith(", got \"" + gone.substr(0, 64) + "\"" + (gone.size() > 64 ? "..." : "")));
+  EXPECT_THAT(Get("jobs/a\nb", job).status.error_message(),
+              ::testing::EndsWith("expected jobs/INSTANCE/ID, as CreateJob gave it, got \"jobs/a\\nb\""));
+  v1::ListJobsRequest request;
+  request.set_page_size(-3);
+  v1::ListJobsResponse response;
+  EXPECT_THAT(jobs_->ListJobs(ContextFor().get(), request, &response).error_message(),
+              ::testing::EndsWith("page_size: expected 0 or more, got -3"));
+}
+
 TEST_F(JobsTest, AListIsPagedAndHoldsNoResults) {
   std::vector<std::string> names;
   for (uint64_t i = 0; i < 3; ++i) names.push_back(Create(i).name());
