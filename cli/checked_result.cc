@@ -11,12 +11,14 @@
 namespace proofmill::cli {
 namespace {
 
-constexpr size_t kVersionShown = 12;  // digits, as lists of circuits show them
+constexpr absl::Duration kCallTimeMin = absl::Milliseconds(1);  // no service answers in less
+constexpr size_t kVersionShown = 12;                            // digits, as lists of circuits show them
 
 }  // namespace
 
 absl::StatusOr<KnownKey> AskForKey(client::Client& client, const std::string& circuit,
                                    absl::Duration timeout) {
+  if (timeout < kCallTimeMin) return absl::DeadlineExceededError("no time is left to ask for the key");
   absl::StatusOr<v1::Circuit> answer =
       client.GetCircuit(circuit, std::min(timeout, client::Client::kShortTimeout));
   if (!answer.ok()) return WithReasonInText(answer.status());
@@ -24,6 +26,13 @@ absl::StatusOr<KnownKey> AskForKey(client::Client& client, const std::string& ci
   PROOFMILL_ASSIGN_OR_RETURN(known.key, engine::ParseVerificationKeyJson(answer->verification_key_json()));
   PROOFMILL_RETURN_IF_ERROR(engine::CheckVerificationKey(known.key));
   return known;
+}
+
+absl::StatusOr<KnownKey> WithProofInText(absl::StatusOr<KnownKey> key, absl::Duration deadline) {
+  if (!absl::IsDeadlineExceeded(key.status())) return key;
+  return absl::DeadlineExceededError(absl::StrCat("a proof came, but no key to verify it with within ",
+                                                  absl::FormatDuration(deadline),
+                                                  "; a longer --deadline or --verify_with helps"));
 }
 
 absl::StatusOr<CheckedResult> CheckResult(const KnownKey& key, const v1::ProofResult& result) {

@@ -25,6 +25,9 @@ struct KnownKey {
 absl::StatusOr<KnownKey> AskForKey(client::Client& client, const std::string& circuit,
                                    absl::Duration timeout);
 
+// `key`; where its deadline has passed that says that there is a proof, and what helps.
+absl::StatusOr<KnownKey> WithProofInText(absl::StatusOr<KnownKey> key, absl::Duration deadline);
+
 struct CheckedResult {
   engine::Groth16Proof proof;
   std::vector<kernels::Fr> signals;

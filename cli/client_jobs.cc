@@ -8,6 +8,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "cli/checked_result.h"
 #include "cli/client_flags.h"
 #include "cli/commands.h"
@@ -155,6 +157,7 @@ class ClientWatchCommand final : public Command {
       PROOFMILL_ASSIGN_OR_RETURN(key.key, ReadVerificationKeyFile(verify_with_));
     }
     PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, flags_.MakeClient());
+    const absl::Time deadline = absl::Now() + flags_.deadline;
     absl::StatusOr<v1::Job> job;
     {
       Progress progress("connecting");
@@ -166,7 +169,8 @@ class ClientWatchCommand final : public Command {
     if (!job.ok()) return WithReasonInText(job.status());
     if (job->has_result()) {
       if (verify_with_.empty()) {
-        absl::StatusOr<KnownKey> asked = AskForKey(*client, job->circuit(), flags_.deadline);
+        absl::StatusOr<KnownKey> asked =
+            WithProofInText(AskForKey(*client, job->circuit(), deadline - absl::Now()), flags_.deadline);
         if (absl::IsNotFound(asked.status())) {
           return absl::NotFoundError(
               absl::StrCat(asked.status().message(), "; --verify_with takes the proof's own key"));

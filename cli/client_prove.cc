@@ -10,6 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "cli/checked_result.h"
 #include "cli/client_flags.h"
 #include "cli/commands.h"
@@ -76,21 +78,23 @@ class ClientProveCommand final : public Command {
     }
     PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, flags_.MakeClient());
 
+    const absl::Time deadline = absl::Now() + flags_.deadline;
     v1::ProofResult result;
     {
       // Asked for while the proof is made: a service that stops gives its last proof, and is gone.
       std::future<absl::StatusOr<KnownKey>> asked;
       if (!key)
         asked = std::async(std::launch::async,
-                           [&] { return AskForKey(*client, spec_circuit_, flags_.deadline); });
+                           [&] { return AskForKey(*client, spec_circuit_, deadline - absl::Now()); });
       Progress progress("connecting");
-      PROOFMILL_ASSIGN_OR_RETURN(result, Prove(*client, positional[0], progress));
+      PROOFMILL_ASSIGN_OR_RETURN(result, Prove(*client, positional[0], deadline, progress));
       if (asked.valid()) {
         if (absl::StatusOr<KnownKey> answer = asked.get(); answer.ok()) key = *std::move(answer);
       }
     }
     if (!key || (!key->version.empty() && key->version != result.circuit_version())) {
-      PROOFMILL_ASSIGN_OR_RETURN(key, AskForKey(*client, spec_circuit_, flags_.deadline));
+      absl::StatusOr<KnownKey> answer = AskForKey(*client, spec_circuit_, deadline - absl::Now());
+      PROOFMILL_ASSIGN_OR_RETURN(key, WithProofInText(std::move(answer), flags_.deadline));
     }
     PROOFMILL_ASSIGN_OR_RETURN(const CheckedResult checked, CheckResult(*key, result));
     PROOFMILL_RETURN_IF_ERROR(WriteOutputFiles({{positional[1], engine::ProofToJson(checked.proof)},
@@ -101,7 +105,8 @@ class ClientProveCommand final : public Command {
   }
 
  private:
-  absl::StatusOr<v1::ProofResult> Prove(client::Client& client, const std::string& path, Progress& progress) {
+  absl::StatusOr<v1::ProofResult> Prove(client::Client& client, const std::string& path, absl::Time deadline,
+                                        Progress& progress) {
     PROOFMILL_ASSIGN_OR_RETURN(const auto wtns, ReadWitnessFile(path));
 
     v1::ProofSpec spec;
@@ -110,7 +115,7 @@ class ClientProveCommand final : public Command {
     spec.set_request_id(request_id_);
     spec.set_priority(PriorityOf(priority_));
     client::ProveOptions options;
-    options.timeout = flags_.deadline;
+    options.timeout = deadline - absl::Now();
     options.transfer = unary_    ? client::Transfer::kUnary
                        : stream_ ? client::Transfer::kStream
                        : upload_ ? client::Transfer::kUpload

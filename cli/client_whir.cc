@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "cli/client_flags.h"
 #include "cli/commands.h"
 #include "cli/output_files.h"
@@ -83,8 +85,9 @@ class ClientWhirProveCommand final : public Command {
     PROOFMILL_RETURN_IF_ERROR(CheckClaims(config, statement.claims));
     PROOFMILL_ASSIGN_OR_RETURN(const auto polynomial, ReadWitnessFile(positional[1]));
     PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, flags_.MakeClient());
+    const absl::Time deadline = absl::Now() + flags_.deadline;
     PROOFMILL_RETURN_IF_ERROR(CheckSameParameters(*client, circuit_, statement.parameters, flags_.deadline));
-    PROOFMILL_ASSIGN_OR_RETURN(const v1::ProofResult result, Prove(*client, statement, polynomial));
+    PROOFMILL_ASSIGN_OR_RETURN(const v1::ProofResult result, Prove(*client, statement, polynomial, deadline));
     PROOFMILL_ASSIGN_OR_RETURN(CheckedWhir checked, CheckWhirResult(config, statement.claims, result.whir()));
     statement.claims = std::move(checked.claims);
     std::vector<OutputFile> files = {{positional[2], std::move(checked.proof)}};
@@ -108,7 +111,8 @@ class ClientWhirProveCommand final : public Command {
   }
 
   absl::StatusOr<v1::ProofResult> Prove(client::Client& client, const engine::WhirStatement& statement,
-                                        const engine::SecretBuffer<uint8_t>& polynomial) const {
+                                        const engine::SecretBuffer<uint8_t>& polynomial,
+                                        absl::Time deadline) const {
     v1::ProofSpec spec;
     spec.set_circuit(circuit_);
     spec.set_circuit_version(version_);
@@ -120,7 +124,7 @@ class ClientWhirProveCommand final : public Command {
         {reinterpret_cast<const char*>(polynomial.data()), polynomial.size()}, std::move(claims));
     Progress progress("connecting");
     client::ProveOptions options;
-    options.timeout = flags_.deadline;
+    options.timeout = deadline - absl::Now();
     options.transfer = transfer_ == "unary"    ? client::Transfer::kUnary
                        : transfer_ == "stream" ? client::Transfer::kStream
                        : transfer_ == "upload" ? client::Transfer::kUpload
@@ -181,8 +185,9 @@ class ClientWhirVerifyCommand final : public Command {
     PROOFMILL_RETURN_IF_ERROR(
         file->ReadAt(0, absl::MakeSpan(reinterpret_cast<uint8_t*>(proof.data()), bytes)));
     PROOFMILL_ASSIGN_OR_RETURN(const std::unique_ptr<client::Client> client, flags_.MakeClient());
+    const absl::Time deadline = absl::Now() + flags_.deadline;
     PROOFMILL_RETURN_IF_ERROR(CheckSameParameters(*client, circuit_, statement.parameters, flags_.deadline));
-    const absl::StatusOr<v1::VerifyResponse> response = client->Verify(request, flags_.deadline);
+    const absl::StatusOr<v1::VerifyResponse> response = client->Verify(request, deadline - absl::Now());
     if (!response.ok()) return WithReasonInText(response.status());
     PROOFMILL_RETURN_IF_ERROR(PrintOut(response->valid() ? "OK\n" : "INVALID\n"));
     return response->valid() ? ExitCode::kOk : ExitCode::kAnswerIsNo;

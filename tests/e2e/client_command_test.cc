@@ -1,11 +1,17 @@
 // `proofmill client` against the real service, with and without TLS.
 
+#include <grpcpp/server.h>
+#include <grpcpp/server_builder.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <fstream>
+#include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +20,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
+#include "proofmill/v1/circuits.grpc.pb.h"
+#include "proofmill/v1/jobs.grpc.pb.h"
+#include "proofmill/v1/prover.grpc.pb.h"
 #include "tests/e2e/certificates.h"
 #include "tests/e2e/server_process.h"
 
@@ -147,6 +156,76 @@ TEST_F(ClientCommandTest, ADeadlineThatPassesSaysHowLongItWasAndWhatWasGoingOn) 
                              "changes; at the end: (connecting|waiting)[^\n]*\n"))
         << way;
   }
+}
+
+// A service that gives something like a proof at once, and never tells a key.
+class KeylessService final : public v1::ProverService::Service,
+                             public v1::JobService::Service,
+                             public v1::CircuitService::Service {
+ public:
+  KeylessService() {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port_);
+    builder.RegisterService(static_cast<v1::ProverService::Service*>(this));
+    builder.RegisterService(static_cast<v1::JobService::Service*>(this));
+    builder.RegisterService(static_cast<v1::CircuitService::Service*>(this));
+    server_ = builder.BuildAndStart();
+  }
+  ~KeylessService() override { server_->Shutdown(); }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  int keys_asked_for() const { return keys_asked_for_; }
+
+ private:
+  grpc::Status Prove(grpc::ServerContext*, const v1::ProveRequest*, v1::ProveResponse* response) override {
+    response->mutable_result()->mutable_groth16();
+    return grpc::Status::OK;
+  }
+  grpc::Status WatchJob(grpc::ServerContext*, const v1::WatchJobRequest* request,
+                        grpc::ServerWriter<v1::WatchJobResponse>* writer) override {
+    v1::WatchJobResponse response;
+    response.mutable_job()->set_name(request->name());
+    response.mutable_job()->set_state(v1::Job::STATE_SUCCEEDED);
+    response.mutable_job()->mutable_result()->mutable_groth16();
+    writer->Write(response);
+    return grpc::Status::OK;
+  }
+  grpc::Status GetCircuit(grpc::ServerContext* context, const v1::GetCircuitRequest*,
+                          v1::GetCircuitResponse*) override {
+    ++keys_asked_for_;
+    while (!context->IsCancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return grpc::Status::CANCELLED;
+  }
+
+  std::atomic<int> keys_asked_for_{0};
+  int port_ = 0;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+// It bounds the whole command: nothing is asked for again, and waited for as long again, when it has passed.
+TEST_F(ClientCommandTest, TheDeadlineBoundsTheProofAndItsKeyTogether) {
+  const KeylessService service;
+
+  const Outcome run = Proofmill({"client", "prove", File("w.wtns"), File("proof.json"), File("public.json"),
+                                 "--circuit=c", "--unary", "--deadline=1s", "--target=" + service.address()});
+
+  EXPECT_EQ(run.ending.exit_code, 3);
+  EXPECT_EQ(
+      run.err,
+      "proofmill client prove: a proof came, but no key to verify it with within 1s; a longer --deadline "
+      "or --verify_with helps\n");
+  EXPECT_EQ(service.keys_asked_for(), 1);
+  EXPECT_FALSE(FileExists(File("proof.json")));
+}
+
+TEST_F(ClientCommandTest, TheDeadlineOfAWatchIsForItsKeyToo) {
+  const KeylessService service;
+
+  const Outcome run = Proofmill({"client", "watch", "jobs/0123456789abcdef/0123456789abcdef0123456789abcdef",
+                                 "--proof=" + File("proof.json"), "--public=" + File("public.json"),
+                                 "--deadline=1s", "--target=" + service.address()});
+
+  EXPECT_EQ(run.ending.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("no key to verify it with within 1s"));
 }
 
 TEST_F(ClientCommandTest, VerifySaysOkOrInvalid) {
