@@ -85,8 +85,15 @@ void ProveBatchCall::OnReadDone(bool ok) {
 absl::Status ProveBatchCall::HandleMessage() {
   static const std::vector<FieldPath> kPaths = InputPaths({v1::ProveBatchRequest::kRequestFieldNumber});
   SecretField witness;
-  if (!ParseApart(request_bytes_, kPaths, request_, witness))
-    return InvalidRequest("not a ProveBatchRequest");
+  request_.Clear();  // so that no name is left of the message before
+  if (!ParseApart(request_bytes_, kPaths, request_, witness)) {
+    // What was parsed until then stays: where the name is good, what is bad is behind it, a text that is not
+    // UTF-8 most likely.
+    const std::string name = request_.item_id();
+    if (!CheckItemId(name).ok()) return InvalidRequest("not a ProveBatchRequest");
+    Refuse(name, InvalidRequest("expected a ProveBatchRequest whose texts are UTF-8, got other bytes"));
+    return absl::OkStatus();
+  }
   const std::string item_id = request_.item_id();
   absl::Status named = CheckItemId(item_id);
   if (named.ok()) {

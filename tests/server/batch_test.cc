@@ -148,6 +148,30 @@ TEST_F(BatchTest, AnItemWithTheNameOfAnotherIsRefusedAndTheOtherIsProved) {
   EXPECT_TRUE(stream->Finish().ok());
 }
 
+TEST_F(BatchTest, AnItemWithATextThatIsNotUtf8IsAnsweredByItselfAndTheOthersGoOn) {
+  gate_.Close();
+  const auto context = ContextFor();
+  const auto stream = prover_->ProveBatch(context.get());
+  ASSERT_TRUE(stream->Write(Item("good", 1)));
+  v1::ProveBatchRequest bad = Item("bad", 2);
+  bad.mutable_request()->mutable_spec()->set_circuit("\xff");
+  ASSERT_TRUE(stream->Write(bad));
+  v1::ProveBatchResponse response;
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.item_id(), "bad");
+  EXPECT_EQ(response.error().reason(), "REQUEST_INVALID");
+  EXPECT_THAT(response.error().message(), testing::HasSubstr("UTF-8"));
+  stream->WritesDone();
+  gate_.Open();
+
+  ASSERT_TRUE(stream->Read(&response));
+  EXPECT_EQ(response.item_id(), "good");
+  EXPECT_TRUE(response.has_result());
+  EXPECT_FALSE(stream->Read(&response));
+  EXPECT_TRUE(stream->Finish().ok());
+  EXPECT_TRUE(MetricBecomes("proofmill_queue_witness_bytes", 0));
+}
+
 TEST_F(BatchTest, AMessageThatIsNoItemEndsTheStreamAndGivesTheOthersUp) {
   gate_.Close();
   const auto context = ContextFor();
