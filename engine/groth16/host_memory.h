@@ -22,8 +22,8 @@ std::optional<uint64_t> AvailableHostMemory(const std::string& root = "");
 // What this process may take at most, whatever is taken now, and what says so.
 struct HostMemoryLimit {
   uint64_t bytes;
-  std::string
-      from;  // the path of a control group's limit, or of /proc/meminfo where the machine is the limit
+  // The path of a control group's limit, or of /proc/meminfo where the machine is the limit.
+  std::string from;
 };
 // The tightest limit of our control groups, of either version, or the memory of the machine if that is less;
 // nothing when none of them can be read.
