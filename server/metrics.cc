@@ -44,6 +44,9 @@ const Buckets kQueueWaitBuckets = {0.0001, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1,
 const Buckets kStageBuckets = {0.00005, 0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
                                0.05,    0.1,    0.25,   0.5,   1,      2.5,   10,   60};
 
+// Proofs of a check; no more than engine::kProofBatchMax.
+const Buckets kSelfCheckBuckets = {1, 2, 4, 8, 16};
+
 double UnixSeconds() { return static_cast<double>(absl::ToUnixMillis(absl::Now())) / 1e3; }
 double Seconds(std::chrono::nanoseconds duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -132,7 +135,13 @@ struct Metrics::Parts {
         api_key_expiry(OneGauge("proofmill_api_key_expiry_timestamp_seconds",
                                 "When the next API key expires, in Unix seconds; 0 if none does.")),
         jobs(OneGauge("proofmill_jobs", "Jobs that JobService keeps: on their way, and ended.")),
-        verify_queue(OneGauge("proofmill_verify_queue_depth", "Calls of Verify that wait for a thread.")) {
+        verify_queue(OneGauge("proofmill_verify_queue_depth", "Calls of Verify that wait for a thread.")),
+        self_check_proofs(BuildHistogram()
+                              .Name("proofmill_self_check_proofs")
+                              .Help("How many proofs of Groth16 a self-check was of: 1 for one that met no "
+                                    "other of its circuit.")
+                              .Register(*registry)
+                              .Add({}, kSelfCheckBuckets)) {
     OneGauge("proofmill_queue_depth_max", "The bound of proofmill_queue_depth over all priorities.",
              static_cast<double>(bounds.queue_jobs_max));
     OneGauge("proofmill_queue_witness_bytes_max", "The bound of proofmill_queue_witness_bytes.",
@@ -245,6 +254,7 @@ struct Metrics::Parts {
   Gauge& api_key_expiry;
   Gauge& jobs;
   Gauge& verify_queue;
+  Histogram& self_check_proofs;
 
   engine::Mutex mu;
   // Ids of circuits in the directory: the only values that the label `circuit` takes, apart from "unknown"
@@ -371,6 +381,8 @@ void Metrics::OnJobFinished(const engine::JobInfo&, const engine::DeviceInfo& de
 void Metrics::OnBlame(const engine::JobInfo&, const engine::DeviceInfo&, engine::BlameVerdict verdict) {
   parts_->blame.At({engine::BlameVerdictName(verdict)}).Increment();
 }
+
+void Metrics::OnSelfCheck(size_t proofs) { parts_->self_check_proofs.Observe(static_cast<double>(proofs)); }
 
 void Metrics::OnDeviceUp(const engine::DeviceInfo& device, bool up, std::string_view) {
   parts_->device_up.At({device.device, device.gpu_uuid, device.backend}).Set(up ? 1 : 0);

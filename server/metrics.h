@@ -112,6 +112,7 @@ class Metrics final : public engine::Observer {
                      std::chrono::nanoseconds run_time) override;
   void OnBlame(const engine::JobInfo& job, const engine::DeviceInfo& device,
                engine::BlameVerdict verdict) override;
+  void OnSelfCheck(size_t proofs) override;
   void OnDeviceUp(const engine::DeviceInfo& device, bool up, std::string_view why) override;
   void OnDeviceError(const engine::DeviceInfo& device, engine::DeviceErrorClass error_class,
                      const absl::Status& status) override;

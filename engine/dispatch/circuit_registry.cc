@@ -167,6 +167,10 @@ absl::Status CircuitRegistry::TryLoad(const CircuitFiles& files, const CircuitPt
     circuit.reload_failure = absl::OkStatus();
     return absl::OkStatus();
   }
+  if (circuit.key != nullptr) {
+    circuit.key->checks().SetListener(
+        [&observer = observer_](size_t proofs) { observer.OnSelfCheck(proofs); });
+  }
   TellStep(files.id, "placing");
   const absl::Status installed = hooks_.install(circuit);
   circuit.warm_up_duration = steady_clock::now() - loaded;

@@ -27,7 +27,8 @@
 //
 // Thread safety: every method may be called from any thread, but for Start() and Stop(): the owner's thread.
 // Locks: alias_mu_ before mu_. Snapshots may be let go of under either.
-// Lifetime: snapshots (CircuitPtr) may outlive the registry.
+// Lifetime: snapshots (CircuitPtr) may outlive the registry; proofs are made with their keys only while the
+// observer lives.
 
 #ifndef PROOFMILL_ENGINE_DISPATCH_CIRCUIT_REGISTRY_H_
 #define PROOFMILL_ENGINE_DISPATCH_CIRCUIT_REGISTRY_H_

@@ -9,6 +9,7 @@
 #define PROOFMILL_ENGINE_DISPATCH_OBSERVER_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -92,6 +93,10 @@ class Observer {
   virtual void OnJobFinished(const JobInfo&, const DeviceInfo&, const absl::Status&,
                              std::chrono::nanoseconds /*run_time*/) {}
   virtual void OnBlame(const JobInfo&, const DeviceInfo&, BlameVerdict) {}
+
+  // Proofs of one key of Groth16 were checked, of a job or of a canary: one that met no other, or several at
+  // once. Those of several that were refused come again, each alone. Must not throw.
+  virtual void OnSelfCheck(size_t /*proofs*/) {}
 
   // Devices. OnDeviceUp comes once at start, and then with every change; `why` is empty when it is up.
   virtual void OnDeviceUp(const DeviceInfo&, bool /*up*/, std::string_view /*why*/) {}

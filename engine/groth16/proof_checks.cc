@@ -14,15 +14,25 @@ bool ProofChecks::Accepts(const KeyTables* tables, absl::FunctionRef<bool()> alo
                           absl::FunctionRef<std::optional<BatchedProof>()> for_batch) {
   if (TryBegin()) {
     const absl::Cleanup end = [this] { End(); };
-    return alone();
+    return CheckAlone(alone);
   }
   const std::optional<BatchedProof> proof = for_batch();
-  if (!proof.has_value()) return alone();
+  if (!proof.has_value()) return CheckAlone(alone);
   const Verdict verdict = Wait(tables, *proof);
   if (verdict == Verdict::kGood) return true;
-  if (verdict == Verdict::kRefused) return alone();
+  if (verdict == Verdict::kRefused) return CheckAlone(alone);
   const absl::Cleanup end = [this] { End(); };
-  return alone();
+  return CheckAlone(alone);
+}
+
+bool ProofChecks::CheckAlone(absl::FunctionRef<bool()> alone) const {
+  const bool accepted = alone();
+  Tell(1);
+  return accepted;
+}
+
+void ProofChecks::Tell(size_t proofs) const {
+  if (listener_) listener_(proofs);
 }
 
 absl::StatusOr<bool> ProofChecks::Verify(absl::Span<const kernels::Fr> public_signals,
@@ -73,6 +83,7 @@ ProofChecks::Verdict ProofChecks::Wait(const KeyTables* tables, const BatchedPro
     const std::list<Waiter*> batch = TakeBatch();
     mu_.Unlock();
     const bool good = Check(tables, batch);
+    Tell(batch.size());
     mu_.Lock();
     for (Waiter* waiter : batch) waiter->verdict = good ? Verdict::kGood : Verdict::kRefused;
     ++counts_.batches;

@@ -11,8 +11,10 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <optional>
+#include <utility>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -31,6 +33,11 @@ class ProofChecks {
       : key_(key), prepared_(prepared) {}
   ProofChecks(const ProofChecks&) = delete;
   ProofChecks& operator=(const ProofChecks&) = delete;
+
+  // Told after each check of how many proofs it was, on the thread that made it and with no lock held. Must
+  // be quick and must not throw. REQUIRES: no proof has come yet.
+  using Listener = std::function<void(size_t proofs)>;
+  void SetListener(Listener listener) { listener_ = std::move(listener); }
 
   // Whether the key accepts a proof. `alone` finds out on the calling thread; `for_batch` gives the proof for
   // VerifyTogether(), or nothing if it is to be checked alone. Each is called once at most. `tables` may be
@@ -60,6 +67,9 @@ class ProofChecks {
     Verdict verdict = Verdict::kNone;
   };
 
+  // What `alone` says, with news of it.
+  bool CheckAlone(absl::FunctionRef<bool()> alone) const;
+  void Tell(size_t proofs) const;
   // Whether the caller may check now; then it calls End().
   bool TryBegin();
   void End();
@@ -72,6 +82,7 @@ class ProofChecks {
 
   const VerificationKey& key_;
   const PreparedPairings& prepared_;
+  Listener listener_;                    // may be empty
   std::atomic<bool> in_company_{false};  // a hint
 
   mutable Mutex mu_;

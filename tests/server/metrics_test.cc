@@ -64,6 +64,8 @@ void Exercise(Metrics& metrics) {
   metrics.OnStage(kJob, kDevice, "msm_h", milliseconds(3));
   metrics.OnJobDropped(kJob, engine::DropReason::kExpired);
   metrics.OnBlame(kJob, kDevice, engine::BlameVerdict::kWitness);
+  metrics.OnSelfCheck(1);
+  metrics.OnSelfCheck(5);
   metrics.OnCanary(kDevice, "known", true);
   metrics.CountCall(Method::kProve, "known", "OK", milliseconds(30));
   metrics.AddUploads(1, 100);
@@ -93,6 +95,7 @@ TEST(MetricsTest, EveryMetricOfTheListIsThereWithItsType) {
       // Beyond the list of the specification: bounds with what they bound, and what they are for.
       {"proofmill_circuit_load_duration_seconds", "gauge"},
       {"proofmill_self_check_failures_total", "counter"},
+      {"proofmill_self_check_proofs", "histogram"},
       {"proofmill_canary_proofs_total", "counter"},
       {"proofmill_device_last_proof_timestamp_seconds", "gauge"},
       {"proofmill_device_transfer_bytes_total", "counter"},
@@ -144,6 +147,11 @@ TEST(MetricsTest, LabelsAndValuesAreThoseOfTheEvents) {
   EXPECT_THAT(
       text, HasSubstr(R"(proofmill_proof_stage_duration_seconds_sum{stage="msm_h",system="groth16"} 0.003)"));
   EXPECT_THAT(text, HasSubstr(R"(proofmill_proofs_in_flight{device="cpu"} 1)"));
+  EXPECT_THAT(text, HasSubstr("proofmill_self_check_proofs_count 2"));
+  EXPECT_THAT(text, HasSubstr("proofmill_self_check_proofs_sum 6"));
+  EXPECT_THAT(text, HasSubstr(R"(proofmill_self_check_proofs_bucket{le="1"} 1)"));
+  EXPECT_THAT(text, HasSubstr(R"(proofmill_self_check_proofs_bucket{le="4"} 1)"));
+  EXPECT_THAT(text, HasSubstr(R"(proofmill_self_check_proofs_bucket{le="8"} 2)"));
   EXPECT_THAT(text, HasSubstr(R"(proofmill_jobs_dropped_total{reason="expired"} 1)"));
   EXPECT_THAT(text, HasSubstr(R"(proofmill_jobs_dropped_total{reason="queue_full"} 0)"));
   EXPECT_THAT(text, HasSubstr(R"(proofmill_device_up{backend="cpu",device="cpu",gpu_uuid=""} 1)"));

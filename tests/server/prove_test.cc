@@ -202,6 +202,13 @@ TEST_F(ProveTest, VerifyRefusesWhatIsNoProof) {
   EXPECT_EQ(Verify(request, response).reason, "CIRCUIT_UNKNOWN");
 }
 
+TEST_F(ProveTest, SelfChecksAreCounted) {
+  ASSERT_TRUE(ProveSmall(1).status.ok());
+  ASSERT_TRUE(ProveSmall(2).status.ok());
+  EXPECT_EQ(Metric("proofmill_self_check_proofs_count"), 2);
+  EXPECT_EQ(Metric(R"(proofmill_self_check_proofs_bucket{le="1"})"), 2);
+}
+
 TEST_F(ProveTest, CallsAreCountedAndLoggedWithoutSecrets) {
   const std::string wtns = Wtns("small", 5);
   v1::ProveRequest request = Request(wtns);

@@ -190,6 +190,10 @@ class ProofChecksTest : public testing::Test {
         [&] { return proofs_.ForBatch(i); });
   }
 
+  void ListenToChecks() {
+    checks_.SetListener([this](size_t proofs) { ++told_.at(proofs); });
+  }
+
   // Runs Accepts() for proofs 1, 2, ... on threads, and lets go of a check that all of them found under way
   // only when they all wait.
   void CheckAllWhileOneIsChecked() {
@@ -214,18 +218,21 @@ class ProofChecksTest : public testing::Test {
   const Bench bench_ = BenchOfCase("tests/vectors/cases/sj-mul3");
   Proofs proofs_{bench_, kProofs};
   ProofChecks checks_{proofs_.vk(), proofs_.prepared()};
+  std::array<std::atomic<int>, kProofs + 1> told_{};  // checks of so many proofs
   std::array<std::atomic<int>, kProofs> alone_{};
   std::array<std::atomic<bool>, kProofs> accepted_{};
   std::vector<std::thread> threads_;
 };
 
 TEST_F(ProofChecksTest, ALoneProofIsCheckedAtOnce) {
+  ListenToChecks();
   for (size_t i = 0; i < kProofs; ++i) {
     EXPECT_TRUE(Accepts(i));
     EXPECT_EQ(alone_[i], 1);
     EXPECT_FALSE(checks_.in_company());
   }
   EXPECT_EQ(checks_.counts().batches, 0u);
+  EXPECT_EQ(told_[1], static_cast<int>(kProofs));
 }
 
 TEST_F(ProofChecksTest, AWholeProofIsVerifiedAsVerifyDoes) {
@@ -253,6 +260,7 @@ TEST_F(ProofChecksTest, AWholeProofIsVerifiedAsVerifyDoes) {
 }
 
 TEST_F(ProofChecksTest, ProofsThatComeMeanwhileAreCheckedTogether) {
+  ListenToChecks();
   CheckAllWhileOneIsChecked();
 
   for (size_t i = 1; i < kProofs; ++i) {
@@ -261,12 +269,15 @@ TEST_F(ProofChecksTest, ProofsThatComeMeanwhileAreCheckedTogether) {
   }
   EXPECT_EQ(checks_.counts().batches, 1u);
   EXPECT_EQ(checks_.counts().together, kProofs - 1);
+  EXPECT_EQ(told_[1], 1) << "of the one that they waited for";
+  EXPECT_EQ(told_[kProofs - 1], 1);
   EXPECT_EQ(checks_.counts().waiting, 0u);
 }
 
 TEST_F(ProofChecksTest, OfABatchThatIsRefusedEachProofHasItsOwnVerdict) {
   proofs_[2].proof.c = Sum(proofs_[2].proof.c, kernels::kG1Generator);
   proofs_[4].proof.c = Sum(proofs_[4].proof.c, -kernels::kG1Generator);
+  ListenToChecks();
 
   CheckAllWhileOneIsChecked();
 
@@ -274,6 +285,8 @@ TEST_F(ProofChecksTest, OfABatchThatIsRefusedEachProofHasItsOwnVerdict) {
     EXPECT_EQ(accepted_[i], i != 2 && i != 4) << i;
     EXPECT_EQ(alone_[i], 1) << i;
   }
+  EXPECT_EQ(told_[kProofs - 1], 1);
+  EXPECT_EQ(told_[1], static_cast<int>(kProofs)) << "each once more, and the one that they waited for";
 }
 
 TEST_F(ProofChecksTest, AfterACheckThatThrowsTheNextGoOn) {
