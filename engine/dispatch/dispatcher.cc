@@ -41,7 +41,7 @@ absl::Status NoDevice() {
 
 }  // namespace
 
-Dispatcher::Dispatcher(Options options, Observer& observer, Clock& clock)
+Dispatcher::Dispatcher(const Options& options, Observer& observer, Clock& clock)
     : observer_(observer),
       clock_(clock),
       queue_(options.queue, clock),

@@ -43,7 +43,7 @@ class Dispatcher : public std::enable_shared_from_this<Dispatcher> {
     RequestIds::Options request_ids;
     Clock::duration places_interval;
   };
-  Dispatcher(Options options, Observer& observer, Clock& clock);
+  Dispatcher(const Options& options, Observer& observer, Clock& clock);
   ~Dispatcher();
   Dispatcher(const Dispatcher&) = delete;
   Dispatcher& operator=(const Dispatcher&) = delete;

@@ -66,6 +66,7 @@ Dispatcher::Options DispatcherOptions(const EngineOptions& options,
                                       const std::vector<std::unique_ptr<JobRunner>>& runners) {
   const size_t per_device = WorkersPerDevice(runners);
   std::vector<size_t> slots;
+  slots.reserve(runners.size());
   for (const auto& runner : runners) slots.push_back(runner->jobs_in_flight());
   return {.queue = {.workers = runners.size() * per_device,
                     .aging = options.priority_aging,

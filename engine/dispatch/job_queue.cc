@@ -21,7 +21,7 @@ void Relax() {
 
 }  // namespace
 
-JobQueue::JobQueue(Options options, Clock& clock)
+JobQueue::JobQueue(const Options& options, Clock& clock)
     : options_(options),
       clock_(clock),
       workers_(options.workers),

@@ -54,7 +54,7 @@ class JobQueue {
   };
 
   // REQUIRES: at least one worker, and a whole number of devices.
-  JobQueue(Options options, Clock& clock);
+  JobQueue(const Options& options, Clock& clock);
   JobQueue(const JobQueue&) = delete;
   JobQueue& operator=(const JobQueue&) = delete;
 
