@@ -8,17 +8,10 @@
 namespace proofmill::engine {
 namespace {
 
-using kernels::Affine;
 using kernels::Fr;
 using kernels::G1Xyzz;
 using kernels::G2Xyzz;
-using kernels::Xyzz;
-
-// `table`, of `point`, may be null.
-template <typename F>
-Xyzz<F> Times(const Fr& scalar, const Affine<F>& point, const kernels::WindowTable<F>* table) {
-  return table != nullptr ? table->Times(scalar) : kernels::ScalarMul(Xyzz<F>::FromAffine(point), scalar);
-}
+using kernels::ScalarMulBy;
 
 }  // namespace
 
@@ -47,9 +40,9 @@ void ProofParts::Prepare() {
     const KeyTables* const tables = key_.tables();
     const auto* const delta1 = tables == nullptr ? nullptr : &tables->delta1;
     const auto* const delta2 = tables == nullptr ? nullptr : &tables->delta2;
-    secrets_.r_delta1 = Times(secrets_.blinding.r, key_.header().delta1, delta1);
-    secrets_.rs_delta1 = Times(rs, key_.header().delta1, delta1);
-    secrets_.s_delta2 = Times(secrets_.blinding.s, key_.header().delta2, delta2);
+    secrets_.r_delta1 = ScalarMulBy(delta1, key_.header().delta1, secrets_.blinding.r);
+    secrets_.rs_delta1 = ScalarMulBy(delta1, key_.header().delta1, rs);
+    secrets_.s_delta2 = ScalarMulBy(delta2, key_.header().delta2, secrets_.blinding.s);
   });
 }
 

@@ -64,12 +64,6 @@ bool IsOne(const kernels::CheckedMiller& miller) {
   return miller.in_g2 && kernels::FinalExponentiation(miller.value) == Fq12::One();
 }
 
-// `table`, of `point`, may be null.
-G1Affine Multiple(const G1Affine& point, const Fr& scalar, const kernels::WindowTable<Fq>* table) {
-  return (table != nullptr ? table->Times(scalar) : kernels::ScalarMul(G1Xyzz::FromAffine(point), scalar))
-      .ToAffine();
-}
-
 // sum weights[i] * IC[i]. `tables` may be null.
 G1Affine WeightedSum(const std::vector<G1Affine>& ic, const std::vector<Fr>& weights,
                      const KeyTables* tables) {
@@ -207,7 +201,8 @@ absl::StatusOr<bool> VerifyTogether(const VerificationKey& key, const KeyTables*
   const std::vector<Fr> weights = SignalWeights(proofs, coefficients.data(), key.n_public());
   std::array<kernels::PairingTerm, kProofBatchMax + 3> terms;
   for (size_t i = 0; i < n; ++i) terms[i] = {a[i], proofs[i].proof.b};
-  terms[n] = {Multiple(key.alpha1, weights[0], tables == nullptr ? nullptr : &tables->alpha1), key.beta2};
+  const auto* const alpha1 = tables == nullptr ? nullptr : &tables->alpha1;
+  terms[n] = {kernels::ScalarMulBy(alpha1, key.alpha1, weights[0]).ToAffine(), key.beta2};
   terms[n + 1] = {WeightedSum(key.ic, weights, tables), key.gamma2};
   terms[n + 2] = {kernels::SumOfFew(c.data(), coefficients.data(), n).ToAffine(), key.delta2};
   return IsOne(kernels::MillerProduct(terms.data(), n + 3));

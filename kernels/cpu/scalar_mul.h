@@ -56,6 +56,12 @@ class WindowTable {
   std::vector<Affine<F>> multiples_;
 };
 
+// scalar * point, by `table` if there is one, which is of `point`; it may be null. As for ScalarMul().
+template <typename F>
+Xyzz<F> ScalarMulBy(const WindowTable<F>* table, const Affine<F>& point, const Fr& scalar) {
+  return table != nullptr ? table->Times(scalar) : ScalarMul(Xyzz<F>::FromAffine(point), scalar);
+}
+
 extern template Xyzz<Fq> ScalarMul(const Xyzz<Fq>&, const Fr&);
 extern template Xyzz<Fq2> ScalarMul(const Xyzz<Fq2>&, const Fr&);
 extern template class WindowTable<Fq>;

@@ -24,6 +24,7 @@ struct Fq6Lanes {
 struct Fq12Lanes {
   Fq6Lanes c0, c1;
 };
+
 // ---- Fq2. Products are not inlined: a loop with all of them would outgrow the cache of instructions.
 
 template <uint32_t kA, uint32_t kB>

@@ -32,7 +32,7 @@ void WipeMessage(const grpc::ByteBuffer& bytes) {
     engine::WipeMemory(const_cast<uint8_t*>(slice.begin()), slice.size());
 }
 
-void SecretField::Drain(const std::function<void(std::string_view piece)>& use) {
+void SecretField::Drain(absl::FunctionRef<void(std::string_view piece)> use) {
   for (const std::string_view piece : pieces_) {
     use(piece);
     engine::WipeMemory(const_cast<char*>(piece.data()), piece.size());

@@ -15,10 +15,10 @@
 #include <grpcpp/support/byte_buffer.h>
 
 #include <cstddef>
-#include <functional>
 #include <string_view>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "google/protobuf/message.h"
@@ -38,7 +38,7 @@ class SecretField {
   // Its bytes, in order.
   const std::vector<std::string_view>& pieces() const { return pieces_; }
   // Calls `use` with each piece, which is overwritten right after, while it is in the cache; empties it.
-  void Drain(const std::function<void(std::string_view piece)>& use);
+  void Drain(absl::FunctionRef<void(std::string_view piece)> use);
   // Overwrites and empties it.
   void Wipe();
 
