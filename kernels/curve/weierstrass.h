@@ -66,7 +66,7 @@ struct Xyzz {
     const F x_squared = x.Square();
     const F m = x_squared.Double() + x_squared;
     const F x3 = m.Square() - s.Double();
-    return {x3, m * (s - x3) - w * y, v * zz, w * zzz};
+    return {x3, F::DifferenceOfProducts(m, s - x3, w, y), v * zz, w * zzz};
   }
 
   // madd-2008-s: 8M + 2S.
@@ -80,7 +80,7 @@ struct Xyzz {
     const F ppp = p * pp;
     const F q = a.x * pp;
     const F x3 = r.Square() - ppp - q.Double();
-    return {x3, r * (q - x3) - a.y * ppp, a.zz * pp, a.zzz * ppp};
+    return {x3, F::DifferenceOfProducts(r, q - x3, a.y, ppp), a.zz * pp, a.zzz * ppp};
   }
 
   // add-2008-s: 12M + 2S.
@@ -96,7 +96,7 @@ struct Xyzz {
     const F ppp = p * pp;
     const F q = u1 * pp;
     const F x3 = r.Square() - ppp - q.Double();
-    return {x3, r * (q - x3) - s1 * ppp, a.zz * b.zz * pp, a.zzz * b.zzz * ppp};
+    return {x3, F::DifferenceOfProducts(r, q - x3, s1, ppp), a.zz * b.zz * pp, a.zzz * b.zzz * ppp};
   }
   PROOFMILL_HD constexpr Xyzz& operator+=(const Affine<F>& b) { return *this = *this + b; }
   PROOFMILL_HD constexpr Xyzz& operator+=(const Xyzz& b) { return *this = *this + b; }

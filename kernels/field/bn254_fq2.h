@@ -49,6 +49,11 @@ struct Fq2 {
   PROOFMILL_HD constexpr Fq2& operator*=(const Fq2& b) { return *this = *this * b; }
   friend PROOFMILL_HD constexpr Fq2 operator*(const Fq2& a, const Fq& b) { return {a.c0 * b, a.c1 * b}; }
 
+  static PROOFMILL_HD constexpr Fq2 DifferenceOfProducts(const Fq2& a, const Fq2& b, const Fq2& c,
+                                                         const Fq2& d) {
+    return a * b - c * d;
+  }
+
   // (c0 + c1)(c0 - c1) + 2*c0*c1*u. Two products in Fq.
   PROOFMILL_HD constexpr Fq2 Square() const {
 #if defined(__CUDA_ARCH__)

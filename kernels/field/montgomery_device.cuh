@@ -236,6 +236,14 @@ __device__ __forceinline__ U256 DotMod(const Words& a, const Words& b, const Wor
   return JoinAccumulators<Params>(even, odd);
 }
 
+// (a * b - c * d) * 2^-256 mod p.
+template <typename Params>
+__device__ __forceinline__ U256 DifferenceOfProducts(const U256& a, const U256& b, const U256& c,
+                                                     const U256& d) {
+  uint32_t unused;
+  return DotMod<Params>(ToWords(a), ToWords(b), SubWords(Modulus<Params>(), ToWords(c), unused), ToWords(d));
+}
+
 // (a0 + a1 u) * (b0 + b1 u) with u^2 = -1: two sums of two products, 400 multiply-adds where three products
 // of Karatsuba's take 408 and five additions more.
 template <typename Params>
