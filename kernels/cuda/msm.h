@@ -9,12 +9,13 @@
 // digits of `window_bits` bits in [-2^(c-1) + 1, 2^(c-1)]. Digit j of base i adds the resident multiple
 // 2^(c*sets*(j / sets)) * P_i to the bucket |digit| of set j mod sets. The list of (bucket, multiple) is
 // sorted by bucket. Where it is long for its buckets, groups of neighbouring entries are first summed by
-// batched affine additions (msm_affine.cuh). What is left is cut in equal slices, one a thread, so that a
-// witness that puts most of its terms in one bucket costs no more than a uniform one; partial sums of buckets
-// that cross slices are merged afterwards. The weighted sum of a set's buckets is taken by row and column
-// sums of a two-level index, then by bits of the index, and sets are joined to at most kMsmPartsMax parts: no
-// serial chain is longer than about 75 point operations, or 20 where every multiple is resident. Equal,
-// opposite and infinite operands give exact results throughout.
+// batched affine additions (msm_affine.cuh). What is left is cut in equal slices, one a team of lanes (one
+// lane in G1, two in G2: element_lanes.cuh), so that a witness that puts most of its terms in one bucket
+// costs no more than a uniform one; partial sums of buckets that cross slices are merged afterwards. The
+// weighted sum of a set's buckets is taken by row and column sums of a two-level index, then by bits of the
+// index, and sets are joined to at most kMsmPartsMax parts: no serial chain is longer than about 75 point
+// operations, or 20 where every multiple is resident. Equal, opposite and infinite operands give exact
+// results throughout.
 //
 // Where memory is short the bases are taken in chunks, one after the other, which add to the same buckets:
 // the list is only as long as that of one chunk.

@@ -19,12 +19,12 @@
 namespace proofmill::kernels {
 namespace device {
 
-// Groups that a thread of SumGroups takes at a time, at most: more share an inversion, and take more scratch.
+// Groups that a team of SumGroups takes at a time, at most: more share an inversion, and take more scratch.
 constexpr uint32_t kAffineBatchMax = 32;
 // Affine additions win where a bucket has so many entries on average, so that few groups are short, and a
 // thread so many groups.
 constexpr uint32_t kAffineBucketEntriesMin = 32;
-constexpr uint32_t kAffineThreadGroupsMin = 6;
+constexpr uint32_t kAffineTeamGroupsMin = 6;
 constexpr uint32_t kMediumBlocks = 528;  // four warps each; the loops take any number of buckets
 constexpr uint32_t kLargeBlocks = 32;
 
@@ -61,17 +61,19 @@ inline uint32_t SlicesUpTo(uint32_t entries, uint32_t slices_max) {
   return std::min(divide(entries, kSliceEntriesMin), std::max(slices_max / kSliceWaves, longer));
 }
 
-// Pieces of 16 bytes that a group takes in a thread's column: a product and a point a pair.
+// Pieces of 16 bytes that a group takes in the columns of a team: a product and a point a pair.
 template <typename F>
 inline constexpr uint64_t kAffinePieces = uint64_t{3} * kGroupPairs * sizeof(F) / sizeof(uint4);
 template <typename F>
 inline constexpr bool kHasAffine = sizeof(F) > sizeof(Fq);
 
-// Threads of SumGroups: what the device holds at once, and no more than have a group.
-inline uint32_t AffineThreads(uint64_t groups, uint32_t slices_max) {
-  const uint64_t blocks_max = slices_max / kSliceWaves / kAccumulateThreads;
-  return static_cast<uint32_t>(std::min((groups + kAffineThreads - 1) / kAffineThreads, blocks_max)) *
-         kAffineThreads;
+// Teams of SumGroups: what the device holds at once, and no more than have a group.
+static_assert(kAffineBlocks == kAccumulateBlocks);
+template <typename F>
+uint32_t AffineTeams(uint64_t groups, uint32_t slices_max) {
+  constexpr uint32_t kBlockTeams = kAffineThreads / kTeamLanes<F>;
+  const uint64_t blocks_max = slices_max / kSliceWaves / (kAccumulateThreads / kTeamLanes<F>);
+  return static_cast<uint32_t>(std::min((groups + kBlockTeams - 1) / kBlockTeams, blocks_max)) * kBlockTeams;
 }
 // What the code of the current device takes as a block of SumGroups.
 inline cudaError_t AffineBlockThreads(uint32_t* threads) {
@@ -81,12 +83,12 @@ inline cudaError_t AffineBlockThreads(uint32_t* threads) {
   *threads = major < kAsyncCopyMajor ? kAffineThreadsBeforeAsyncCopy : kAffineThreads;
   return cudaSuccess;
 }
-// Groups that a thread takes at a time: as many batches for all, and these equally long. At most the smaller
-// of kAffineBatchMax and the groups of a thread.
-inline uint32_t AffineBatch(uint64_t groups, uint32_t threads) {
-  const auto of_thread = static_cast<uint32_t>((groups + threads - 1) / threads);
-  const uint32_t batches = (of_thread + kAffineBatchMax - 1) / kAffineBatchMax;
-  return (of_thread + batches - 1) / batches;
+// Groups that a team takes at a time: as many batches for all, and these equally long. At most the smaller of
+// kAffineBatchMax and the groups of a team.
+inline uint32_t AffineBatch(uint64_t groups, uint32_t teams) {
+  const auto of_team = static_cast<uint32_t>((groups + teams - 1) / teams);
+  const uint32_t batches = (of_team + kAffineBatchMax - 1) / kAffineBatchMax;
+  return (of_team + batches - 1) / batches;
 }
 template <typename F>
 bool UseAffine(const MsmShape& shape, uint64_t entries, uint32_t slices_max) {
@@ -94,7 +96,7 @@ bool UseAffine(const MsmShape& shape, uint64_t entries, uint32_t slices_max) {
   if (shape.affine != MsmAffine::kWhereFaster) return shape.affine == MsmAffine::kAlways;
   const uint64_t groups = shape.groups(entries);
   return entries / kAffineBucketEntriesMin >= shape.buckets() &&
-         groups / kAffineThreadGroupsMin >= AffineThreads(groups, slices_max);
+         groups / kAffineTeamGroupsMin >= AffineTeams<F>(groups, slices_max);
 }
 
 template <typename F>
@@ -136,9 +138,9 @@ cudaError_t CutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memor
     cutter.Take(w->group_keys, groups_max);
     cutter.Take(w->group_ranges, groups_max);
     cutter.Take(w->group_sums, groups_max);
-    const uint64_t threads = AffineThreads(groups_max, slices_max);
-    const uint64_t of_thread = std::min((groups_max + threads - 1) / threads, uint64_t{kAffineBatchMax});
-    cutter.Take(w->affine_scratch, threads * of_thread * kAffinePieces<F>);
+    const uint64_t teams = AffineTeams<F>(groups_max, slices_max);
+    const uint64_t of_team = std::min((groups_max + teams - 1) / teams, uint64_t{kAffineBatchMax});
+    cutter.Take(w->affine_scratch, teams * of_team * kAffinePieces<F>);
   }
   *bytes = cutter.used();
   return cudaSuccess;
@@ -156,8 +158,8 @@ cudaError_t MsmSlicesMax(uint32_t* slices_max) {
       cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device_id));
   PROOFMILL_RETURN_IF_CUDA_ERROR(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &blocks, device::AccumulateSlices<F, device::SortedEntries<F>>, device::kAccumulateThreads, 0));
-  *slices_max = static_cast<uint32_t>(processors * std::max(blocks, 1)) * device::kAccumulateThreads *
-                device::kSliceWaves;
+  *slices_max = static_cast<uint32_t>(processors * std::max(blocks, 1)) * device::kAccumulateThreads /
+                device::kTeamLanes<F> * device::kSliceWaves;
   return cudaSuccess;
 }
 
@@ -182,6 +184,13 @@ cudaError_t LaunchMsmDigits(const MsmShape& shape, uint32_t chunk, const MsmScal
 
 namespace device {
 
+// Blocks of so many threads that have so many teams.
+template <typename F>
+uint32_t TeamBlocks(uint32_t teams, uint32_t threads) {
+  const uint32_t block_teams = threads / kTeamLanes<F>;
+  return (teams + block_teams - 1) / block_teams;
+}
+
 // Buckets of the list of *count entries, and the partial sums of those that cross slices. begin and end tell
 // each bucket's place in the list; entries bounds *count; add_to_buckets: the buckets have something in them.
 template <typename F, typename List>
@@ -190,11 +199,10 @@ cudaError_t LaunchAccumulate(const List& list, const uint32_t* count, uint32_t e
                              const MsmWorkspace<F>& w, cudaStream_t stream) {
   const Slicing slicing{count, w.slices_max};
   const uint32_t slices = SlicesUpTo(entries, w.slices_max);
-  AccumulateSlices<F, List>
-      <<<(slices + kAccumulateThreads - 1) / kAccumulateThreads, kAccumulateThreads, 0, stream>>>(
-          list, slicing, add_to_buckets, w.buckets, w.partials);
+  AccumulateSlices<F, List><<<TeamBlocks<F>(slices, kAccumulateThreads), kAccumulateThreads, 0, stream>>>(
+      list, slicing, add_to_buckets, w.buckets, w.partials);
   const BucketLists lists{w.medium_buckets, w.large_buckets, w.counters + 1};
-  MergeBuckets<F><<<(buckets + kMergeThreads - 1) / kMergeThreads, kMergeThreads, 0, stream>>>(
+  MergeBuckets<F><<<TeamBlocks<F>(buckets, kMergeThreads), kMergeThreads, 0, stream>>>(
       begin, end, buckets, slicing, w.partials, w.buckets, lists);
   SumMediumBuckets<F>
       <<<kMediumBlocks, kMergeThreads, 0, stream>>>(begin, end, slicing, w.partials, lists, w.buckets);
@@ -214,15 +222,15 @@ cudaError_t LaunchGroupBuckets(const MsmShape& shape, const Affine<F>* tables, c
                                                  w.bucket_end, groups, w.sort_temp, w.sort_temp_bytes,
                                                  stream));
   const auto groups_max = static_cast<uint32_t>(shape.groups(entries));
-  const uint32_t threads = AffineThreads(groups_max, w.slices_max);
+  const uint32_t teams = AffineTeams<F>(groups_max, w.slices_max);
   uint32_t block = 0;
   PROOFMILL_RETURN_IF_CUDA_ERROR(AffineBlockThreads(&block));
-  const size_t staging_bytes = Staging<F>::Bytes(block);
+  const size_t staging_bytes = Staging<ElementOf<F>>::Bytes(block);
   PROOFMILL_RETURN_IF_CUDA_ERROR(cudaFuncSetAttribute(
       SumGroups<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(staging_bytes)));
-  SumGroups<F><<<threads / block, block, staging_bytes, stream>>>(sorted.values, groups.ranges, groups.count,
-                                                                  tables, AffineBatch(groups_max, threads),
-                                                                  w.affine_scratch, w.group_sums);
+  SumGroups<F><<<teams * kTeamLanes<F> / block, block, staging_bytes, stream>>>(
+      sorted.values, groups.ranges, groups.count, tables, AffineBatch(groups_max, teams), w.affine_scratch,
+      w.group_sums);
   return LaunchAccumulate(GroupSums<F>{w.group_keys, w.group_sums}, groups.count, groups_max, groups.begin,
                           groups.end, shape.buckets(), add_to_buckets, w, stream);
 }
@@ -262,14 +270,15 @@ cudaError_t LaunchMsmReduce(const MsmShape& shape, const MsmWorkspace<F>& w, Xyz
   const uint32_t line_count = (1u << lines.row_bits) + (1u << lines.column_bits);
   SumLines<F><<<dim3((line_count + kSumThreads / 32 - 1) / (kSumThreads / 32), shape.all_sets()), kSumThreads,
                 0, stream>>>(w.buckets, lines.row_bits, lines.column_bits, w.line_sums);
-  SumBits<F><<<dim3(lines.row_bits + lines.column_bits + 1, shape.all_sets()), 32, 0, stream>>>(
+  SumBits<F><<<dim3(lines.row_bits + lines.column_bits + 1, shape.all_sets()), kSumThreads, 0, stream>>>(
       w.line_sums, lines.row_bits, lines.column_bits, w.bit_sums);
   const bool join_sets = shape.sets_of_part() > 1;
   const uint32_t bits_of_part = shape.sets() == 1 ? shape.number_bits_of_part() : 32;
-  JoinBits<F><<<shape.all_sets(), 32, 0, stream>>>(w.bit_sums, lines.row_bits, lines.column_bits,
-                                                   bits_of_part, join_sets ? w.set_sums : result);
+  constexpr uint32_t kJoinThreads = kJoinTeams * kTeamLanes<F>;
+  JoinBits<F><<<shape.all_sets(), kJoinThreads, 0, stream>>>(w.bit_sums, lines.row_bits, lines.column_bits,
+                                                             bits_of_part, join_sets ? w.set_sums : result);
   if (join_sets) {
-    JoinSets<F><<<dim3(shape.parts(), shape.batch), 32, 0, stream>>>(
+    JoinSets<F><<<dim3(shape.parts(), shape.batch), kJoinThreads, 0, stream>>>(
         w.set_sums, shape.sets(), shape.sets_of_part(), shape.window_bits, result);
   }
   return cudaGetLastError();

@@ -15,9 +15,9 @@ namespace {
 
 using kernels::MsmShape;
 
-// Best windows by log2 of the number of bases, uniform scalars, one H200 (CUDA 13.0, 2026-11-30, `bench msm
-// --window_bits`). Those of G1 and G2 are the same, within 2 %. G1: 2^10 0.24 ms, 2^13 0.33 ms, 2^16 0.58 ms,
-// 2^18 1.25 ms, 2^20 3.67 ms, 2^22 12.6 ms. From 11 to 14 bits the buckets are too few to fill the device and
+// Best windows by log2 of the number of bases, uniform scalars, one H200 (CUDA 13.0, 2026-12-01, `bench msm
+// --window_bits`). Those of G1 and G2 are the same, within 2 %. G1: 2^12 0.26 ms, 2^13 0.32 ms, 2^16 0.49 ms,
+// 2^18 1.15 ms, 2^20 3.44 ms, 2^22 11.9 ms. From 11 to 14 bits the buckets are too few to fill the device and
 // too many to be summed in no time, so that up to 2^15 bases take smaller windows than a count of additions
 // would give them.
 constexpr std::array<uint8_t, 25> kWindowBitsByLog2 = {4,  4,  4,  4,  4,  5,  5,  6,  6,  7,  8,  8, 10,

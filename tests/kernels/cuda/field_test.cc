@@ -32,14 +32,15 @@ class CudaFieldTest : public GpuTest {
     a_.push_back(x);
     b_.push_back(y);
   }
-  std::vector<F> Run(FieldOp op) {
+  using Launch = cudaError_t (*)(FieldOp, const F*, const F*, F*, size_t);
+  std::vector<F> Run(FieldOp op, Launch launch = LaunchFieldOp<F>) {
     const DeviceVector<F> a(a_), b(b_), out(a_.size());
-    EXPECT_EQ(LaunchFieldOp<F>(op, a.data(), b.data(), out.data(), a_.size()), cudaSuccess);
+    EXPECT_EQ(launch(op, a.data(), b.data(), out.data(), a_.size()), cudaSuccess);
     return out.Download();
   }
   template <typename Expected>
-  void Check(FieldOp op, Expected expected) {
-    const std::vector<F> got = Run(op);
+  void Check(FieldOp op, Expected expected, Launch launch = LaunchFieldOp<F>) {
+    const std::vector<F> got = Run(op, launch);
     for (size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], expected(a_[i], b_[i])) << i;
   }
 
@@ -60,6 +61,7 @@ TYPED_TEST(CudaFieldTest, ProductsAreThoseOfTheHost) {
   using F = TypeParam;
   this->Check(FieldOp::kMultiply, [](const F& a, const F& b) { return a * b; });
   this->Check(FieldOp::kSquare, [](const F& a, const F&) { return a * a; });
+  this->Check(FieldOp::kDifferenceOfProducts, [](const F& a, const F& b) { return a * a - a * b; });
 }
 
 TYPED_TEST(CudaFieldTest, InversesGiveOneAndZeroGivesZero) {
@@ -74,6 +76,23 @@ TYPED_TEST(CudaFieldTest, InversesGiveOneAndZeroGivesZero) {
     ++zeros;
   }
   EXPECT_GT(zeros, 0u);
+}
+
+using CudaLanesTest = CudaFieldTest<Fq2>;
+TEST_F(CudaLanesTest, AnElementInTwoLanesIsTheSame) {
+  const auto one_if = [](bool so) { return so ? Fq2::One() : Fq2::Zero(); };
+  for (const FieldOp op :
+       {FieldOp::kAdd, FieldOp::kSubtract, FieldOp::kMultiply, FieldOp::kNegate, FieldOp::kDouble,
+        FieldOp::kSquare, FieldOp::kInvert, FieldOp::kDifferenceOfProducts}) {
+    const std::vector<Fq2> expected = Run(op);
+    const std::vector<Fq2> got = Run(op, LaunchFieldOpInLanes);
+    for (size_t i = 0; i < got.size(); ++i)
+      ASSERT_EQ(got[i], expected[i]) << i << " of operation " << static_cast<int>(op);
+  }
+  Check(
+      FieldOp::kIsZero, [&](const Fq2& a, const Fq2&) { return one_if(a.IsZero()); }, LaunchFieldOpInLanes);
+  Check(
+      FieldOp::kIsEqual, [&](const Fq2& a, const Fq2& b) { return one_if(a == b); }, LaunchFieldOpInLanes);
 }
 
 }  // namespace
