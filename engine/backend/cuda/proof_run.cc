@@ -1,9 +1,9 @@
 #include "engine/backend/cuda/proof_run.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
+#include "engine/backend/cuda/streaming_copy.h"
 #include "engine/base/secure_memory.h"
 #include "engine/base/status_macros.h"
 #include "kernels/cpu/parallel.h"
@@ -17,7 +17,7 @@ namespace {
 using kernels::U256;
 
 constexpr size_t kUploadChunk = size_t{1} << 17;  // values: 4 MiB, 80 us on the bus
-constexpr size_t kCopyGrain = size_t{1} << 14;    // values: 512 KiB a core
+constexpr size_t kCopyGrain = size_t{1} << 12;    // values: 128 KiB a core
 
 constexpr std::array<Stage, kBaseSetCount> kMsmStages = {Stage::kMsmA, Stage::kMsmB1, Stage::kMsmB2,
                                                          Stage::kMsmC, Stage::kMsmH};
@@ -62,7 +62,7 @@ absl::Status ProofRun::Upload(absl::Span<const U256> witness) {
     U256* staged = resources_.staging.data() + place;
     staged_ += count;
     kernels::ParallelFor(0, count, kCopyGrain, [&](size_t from, size_t to) {
-      std::memcpy(staged + from, witness.data() + begin + from, (to - from) * sizeof(U256));
+      StreamingCopy(witness.subspan(begin + from, to - from), staged + from);
     });
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("witness upload", [&] {
       return cudaMemcpyAsync(scratch_.witness + place, staged, count * sizeof(U256), cudaMemcpyHostToDevice,
