@@ -18,6 +18,9 @@ using kernels::U256;
 
 constexpr size_t kUploadChunk = size_t{1} << 17;  // values: 4 MiB, 80 us on the bus
 constexpr size_t kCopyGrain = size_t{1} << 12;    // values: 128 KiB a core
+// Values that one core copies or wipes before others would be awake, and without their looking for more work
+// afterwards: 512 KiB.
+constexpr size_t kCopyAloneMax = size_t{1} << 14;
 
 constexpr std::array<Stage, kBaseSetCount> kMsmStages = {Stage::kMsmA, Stage::kMsmB1, Stage::kMsmB2,
                                                          Stage::kMsmC, Stage::kMsmH};
@@ -28,6 +31,9 @@ constexpr std::array<Stage, 8> kDeviceStages = {Stage::kUpload, Stage::kGather, 
                                                 Stage::kMsmB1,  Stage::kMsmB2,  Stage::kMsmC, Stage::kMsmH};
 
 constexpr size_t Index(BaseSetId id) { return static_cast<size_t>(id); }
+
+// What a core takes at a time of so many values.
+constexpr size_t CopyGrain(size_t values) { return values <= kCopyAloneMax ? kCopyAloneMax : kCopyGrain; }
 
 }  // namespace
 
@@ -61,7 +67,7 @@ absl::Status ProofRun::Upload(absl::Span<const U256> witness) {
     const size_t place = staged_;
     U256* staged = resources_.staging.data() + place;
     staged_ += count;
-    kernels::ParallelFor(0, count, kCopyGrain, [&](size_t from, size_t to) {
+    kernels::ParallelFor(0, count, CopyGrain(count), [&](size_t from, size_t to) {
       StreamingCopy(witness.subspan(begin + from, to - from), staged + from);
     });
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("witness upload", [&] {
@@ -269,7 +275,7 @@ void ProofRun::TakeParts(size_t proof, SumParts& out) const {
 
 void ProofRun::WipeStaging() {
   if (staged_ == 0) return;
-  kernels::ParallelFor(0, staged_, kCopyGrain, [&](size_t begin, size_t end) {
+  kernels::ParallelFor(0, staged_, CopyGrain(staged_), [&](size_t begin, size_t end) {
     WipeMemory(resources_.staging.data() + begin, (end - begin) * sizeof(U256));
   });
   staged_ = 0;
