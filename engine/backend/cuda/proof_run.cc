@@ -18,8 +18,8 @@ using kernels::U256;
 
 constexpr size_t kUploadChunk = size_t{1} << 17;  // values: 4 MiB, 80 us on the bus
 constexpr size_t kCopyGrain = size_t{1} << 12;    // values: 128 KiB a core
-// Values that one core copies or wipes before others would be awake, and without their looking for more work
-// afterwards: 512 KiB.
+// Values that one core copies before others would be awake, and without their looking for more work
+// afterwards: 512 KiB. So much it wipes at a time too.
 constexpr size_t kCopyAloneMax = size_t{1} << 14;
 
 constexpr std::array<Stage, kBaseSetCount> kMsmStages = {Stage::kMsmA, Stage::kMsmB1, Stage::kMsmB2,
@@ -31,9 +31,6 @@ constexpr std::array<Stage, 8> kDeviceStages = {Stage::kUpload, Stage::kGather, 
                                                 Stage::kMsmB1,  Stage::kMsmB2,  Stage::kMsmC, Stage::kMsmH};
 
 constexpr size_t Index(BaseSetId id) { return static_cast<size_t>(id); }
-
-// What a core takes at a time of so many values.
-constexpr size_t CopyGrain(size_t values) { return values <= kCopyAloneMax ? kCopyAloneMax : kCopyGrain; }
 
 }  // namespace
 
@@ -67,9 +64,10 @@ absl::Status ProofRun::Upload(absl::Span<const U256> witness) {
     const size_t place = staged_;
     U256* staged = resources_.staging.data() + place;
     staged_ += count;
-    kernels::ParallelFor(0, count, CopyGrain(count), [&](size_t from, size_t to) {
-      StreamingCopy(witness.subspan(begin + from, to - from), staged + from);
-    });
+    kernels::ParallelFor(0, count, count <= kCopyAloneMax ? kCopyAloneMax : kCopyGrain,
+                         [&](size_t from, size_t to) {
+                           StreamingCopy(witness.subspan(begin + from, to - from), staged + from);
+                         });
     PROOFMILL_RETURN_IF_ERROR(calls_.Call("witness upload", [&] {
       return cudaMemcpyAsync(scratch_.witness + place, staged, count * sizeof(U256), cudaMemcpyHostToDevice,
                              resources_.main.get());
@@ -275,7 +273,7 @@ void ProofRun::TakeParts(size_t proof, SumParts& out) const {
 
 void ProofRun::WipeStaging() {
   if (staged_ == 0) return;
-  kernels::ParallelFor(0, staged_, CopyGrain(staged_), [&](size_t begin, size_t end) {
+  kernels::ParallelFor(0, staged_, kCopyAloneMax, [&](size_t begin, size_t end) {
     WipeMemory(resources_.staging.data() + begin, (end - begin) * sizeof(U256));
   });
   staged_ = 0;
