@@ -1,6 +1,7 @@
 #include "engine/backend/cuda/proof_run.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "engine/backend/cuda/streaming_copy.h"
@@ -297,11 +298,15 @@ absl::Status ProofRun::Wipe() {
 
 absl::Status ProofRun::WipeDevice() {
   absl::Status status;
-  const auto keep_first = [&status](absl::Status next) {
-    if (status.ok()) status = std::move(next);
+  // A call that fails is made once more: secrets must not stay for an error that passes. The proof fails all
+  // the same, with the first error.
+  const auto insist = [&](std::string_view what, auto call) {
+    absl::Status first = calls_.Call(what, call);
+    if (!first.ok()) calls_.Call(what, call).IgnoreError();
+    if (status.ok()) status = std::move(first);
   };
   const auto synchronize = [&](const Stream& stream) {
-    keep_first(calls_.Call("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream.get()); }));
+    insist("cudaStreamSynchronize", [&] { return cudaStreamSynchronize(stream.get()); });
   };
   // They may still read or write: wait for all before the first byte is overwritten.
   if (!streams_idle_) {
@@ -309,8 +314,7 @@ absl::Status ProofRun::WipeDevice() {
     synchronize(resources_.main);
   }
   // The next proof starts on the main stream, so it comes after this.
-  keep_first(calls_.Call(
-      "wipe", [&] { return cudaMemsetAsync(scratch_.witness, 0, scratch_.bytes, resources_.main.get()); }));
+  insist("wipe", [&] { return cudaMemsetAsync(scratch_.witness, 0, scratch_.bytes, resources_.main.get()); });
   return status;
 }
 

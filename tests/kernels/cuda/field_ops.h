@@ -31,7 +31,7 @@ template <typename F>
 cudaError_t LaunchFieldOp(FieldOp op, const F* a, const F* b, F* out, size_t n);
 
 // The same with each element in two lanes, as the MSM has them. Of every three neighbouring pairs of lanes
-// one computes later than the others.
+// one computes before the others.
 cudaError_t LaunchFieldOpInLanes(FieldOp op, const Fq2* a, const Fq2* b, Fq2* out, size_t n);
 
 }  // namespace proofmill::kernels

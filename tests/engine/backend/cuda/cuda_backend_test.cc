@@ -121,6 +121,7 @@ TEST_F(CudaBackendTest, WhicheverCallOfAFirstProofFailsTheNextOneIsGood) {
     gpu_->calls().FailCall(n, cudaErrorMemoryAllocation);
     const absl::Status failed = Prove(*gpu_, **resident, bench.span()).status();
     EXPECT_TRUE(absl::IsResourceExhausted(failed)) << failed;
+    ExpectNoTrace(*gpu_);
     const auto got = Prove(*gpu_, **resident, bench.span(), FixedBlinding());
     ASSERT_OK(got);
     ASSERT_EQ(std::memcmp(&*got, &*expected, sizeof(Groth16Proof)), 0);
