@@ -129,7 +129,12 @@ class MontgomeryField {
     return a * b - c * d;
   }
 
-  PROOFMILL_HD constexpr MontgomeryField Square() const { return *this * *this; }
+  PROOFMILL_HD constexpr MontgomeryField Square() const {
+#if defined(__CUDA_ARCH__)
+    if (!__builtin_is_constant_evaluated()) return FromMontgomery(device::SquareMod<Params>(value_));
+#endif
+    return *this * *this;
+  }
   PROOFMILL_HD constexpr MontgomeryField Double() const { return *this + *this; }
 
   // this^exponent; 0^0 is 1. Time depends on the exponent, not on the element.

@@ -134,6 +134,28 @@ __device__ __forceinline__ void MulAddRow(uint32_t* acc, uint32_t x0, uint32_t x
       : "r"(x0), "r"(x2), "r"(x4), "r"(x6), "r"(y));
 }
 
+// acc += the end of the row x*y, from x6, x4 or x2 on; the carry out of the top word is added to `above`.
+__device__ __forceinline__ void MulAddRowEnd(uint32_t* acc, uint32_t x6, uint32_t y, uint32_t& above) {
+  asm("mad.lo.cc.u32 %0, %3, %4, %0; madc.hi.cc.u32 %1, %3, %4, %1; addc.u32 %2, %2, 0;"
+      : "+r"(acc[6]), "+r"(acc[7]), "+r"(above)
+      : "r"(x6), "r"(y));
+}
+__device__ __forceinline__ void MulAddRowEnd(uint32_t* acc, uint32_t x4, uint32_t x6, uint32_t y,
+                                             uint32_t& above) {
+  asm("mad.lo.cc.u32 %0, %5, %7, %0; madc.hi.cc.u32 %1, %5, %7, %1; madc.lo.cc.u32 %2, %6, %7, %2;"
+      "madc.hi.cc.u32 %3, %6, %7, %3; addc.u32 %4, %4, 0;"
+      : "+r"(acc[4]), "+r"(acc[5]), "+r"(acc[6]), "+r"(acc[7]), "+r"(above)
+      : "r"(x4), "r"(x6), "r"(y));
+}
+__device__ __forceinline__ void MulAddRowEnd(uint32_t* acc, uint32_t x2, uint32_t x4, uint32_t x6, uint32_t y,
+                                             uint32_t& above) {
+  asm("mad.lo.cc.u32 %0, %7, %10, %0; madc.hi.cc.u32 %1, %7, %10, %1; madc.lo.cc.u32 %2, %8, %10, %2;"
+      "madc.hi.cc.u32 %3, %8, %10, %3; madc.lo.cc.u32 %4, %9, %10, %4; madc.hi.cc.u32 %5, %9, %10, %5;"
+      "addc.u32 %6, %6, 0;"
+      : "+r"(acc[2]), "+r"(acc[3]), "+r"(acc[4]), "+r"(acc[5]), "+r"(acc[6]), "+r"(acc[7]), "+r"(above)
+      : "r"(x2), "r"(x4), "r"(x6), "r"(y));
+}
+
 // The step between two rows, in one chain: even[0] += odd[1], then odd = (odd >> 64) + the row x*y with that
 // carry.
 __device__ __forceinline__ void ShiftMulAddRow(uint32_t& even0, uint32_t* odd, uint32_t x1, uint32_t x3,
@@ -144,6 +166,34 @@ __device__ __forceinline__ void ShiftMulAddRow(uint32_t& even0, uint32_t* odd, u
       : "+r"(even0), "+r"(odd[0]), "+r"(odd[1]), "+r"(odd[2]), "+r"(odd[3]), "+r"(odd[4]), "+r"(odd[5]),
         "+r"(odd[6]), "+r"(odd[7])
       : "r"(x1), "r"(x3), "r"(x5), "r"(x7), "r"(y));
+}
+
+// The same step with the end of the row only, from x7, x5 or x3 on.
+__device__ __forceinline__ void ShiftMulAddRowEnd(uint32_t& even0, uint32_t* odd, uint32_t x7, uint32_t y) {
+  asm("add.cc.u32 %0, %0, %2; addc.cc.u32 %1, %3, 0; addc.cc.u32 %2, %4, 0; addc.cc.u32 %3, %5, 0;"
+      "addc.cc.u32 %4, %6, 0; addc.cc.u32 %5, %7, 0; addc.cc.u32 %6, %8, 0; madc.lo.cc.u32 %7, %9, %10, 0;"
+      "madc.hi.u32 %8, %9, %10, 0;"
+      : "+r"(even0), "+r"(odd[0]), "+r"(odd[1]), "+r"(odd[2]), "+r"(odd[3]), "+r"(odd[4]), "+r"(odd[5]),
+        "+r"(odd[6]), "+r"(odd[7])
+      : "r"(x7), "r"(y));
+}
+__device__ __forceinline__ void ShiftMulAddRowEnd(uint32_t& even0, uint32_t* odd, uint32_t x5, uint32_t x7,
+                                                  uint32_t y) {
+  asm("add.cc.u32 %0, %0, %2; addc.cc.u32 %1, %3, 0; addc.cc.u32 %2, %4, 0; addc.cc.u32 %3, %5, 0;"
+      "addc.cc.u32 %4, %6, 0; madc.lo.cc.u32 %5, %9, %11, %7; madc.hi.cc.u32 %6, %9, %11, %8;"
+      "madc.lo.cc.u32 %7, %10, %11, 0; madc.hi.u32 %8, %10, %11, 0;"
+      : "+r"(even0), "+r"(odd[0]), "+r"(odd[1]), "+r"(odd[2]), "+r"(odd[3]), "+r"(odd[4]), "+r"(odd[5]),
+        "+r"(odd[6]), "+r"(odd[7])
+      : "r"(x5), "r"(x7), "r"(y));
+}
+__device__ __forceinline__ void ShiftMulAddRowEnd(uint32_t& even0, uint32_t* odd, uint32_t x3, uint32_t x5,
+                                                  uint32_t x7, uint32_t y) {
+  asm("add.cc.u32 %0, %0, %2; addc.cc.u32 %1, %3, 0; addc.cc.u32 %2, %4, 0; madc.lo.cc.u32 %3, %9, %12, %5;"
+      "madc.hi.cc.u32 %4, %9, %12, %6; madc.lo.cc.u32 %5, %10, %12, %7; madc.hi.cc.u32 %6, %10, %12, %8;"
+      "madc.lo.cc.u32 %7, %11, %12, 0; madc.hi.u32 %8, %11, %12, 0;"
+      : "+r"(even0), "+r"(odd[0]), "+r"(odd[1]), "+r"(odd[2]), "+r"(odd[3]), "+r"(odd[4]), "+r"(odd[5]),
+        "+r"(odd[6]), "+r"(odd[7])
+      : "r"(x3), "r"(x5), "r"(x7), "r"(y));
 }
 
 // even and odd += a * b for one word b of the multiplier; first makes room by a shift of one word unless
@@ -206,6 +256,45 @@ __device__ __forceinline__ U256 MulMod(const U256& a, const U256& b) {
   return MulWords<Params>(ToWords(a), ToWords(b));
 }
 
+// a * a * 2^-256 mod p, fully reduced, with 36 partial products for the 64 of a product: row i takes word i
+// once and the words above it doubled, since the rows before have taken those below it. REQUIRES: p < 2^254
+// and a <= p: the accumulators stay below 3 p 2^32.
+template <typename Params>
+__device__ __forceinline__ U256 SquareMod(const U256& number) {
+  const Words a = ToWords(number);
+  Words once, twice;  // words of 2a, without and with the bit from the word below
+  once.w[0] = twice.w[0] = 0;
+#pragma unroll
+  for (int i = 1; i < 8; ++i) {
+    once.w[i] = a.w[i] << 1;
+    twice.w[i] = __funnelshift_l(a.w[i - 1], a.w[i], 1);
+  }
+  uint32_t even[8], odd[8];
+  MulRow(odd, once.w[1], twice.w[3], twice.w[5], twice.w[7], a.w[0]);
+  MulRow(even, a.w[0], twice.w[2], twice.w[4], twice.w[6], a.w[0]);
+  QuotientRow<Params>(even, odd);
+  ShiftMulAddRow(odd[0], even, a.w[1], twice.w[3], twice.w[5], twice.w[7], a.w[1]);
+  MulAddRowEnd(odd, once.w[2], twice.w[4], twice.w[6], a.w[1], even[7]);
+  QuotientRow<Params>(odd, even);
+  ShiftMulAddRowEnd(even[0], odd, once.w[3], twice.w[5], twice.w[7], a.w[2]);
+  MulAddRowEnd(even, a.w[2], twice.w[4], twice.w[6], a.w[2], odd[7]);
+  QuotientRow<Params>(even, odd);
+  ShiftMulAddRowEnd(odd[0], even, a.w[3], twice.w[5], twice.w[7], a.w[3]);
+  MulAddRowEnd(odd, once.w[4], twice.w[6], a.w[3], even[7]);
+  QuotientRow<Params>(odd, even);
+  ShiftMulAddRowEnd(even[0], odd, once.w[5], twice.w[7], a.w[4]);
+  MulAddRowEnd(even, a.w[4], twice.w[6], a.w[4], odd[7]);
+  QuotientRow<Params>(even, odd);
+  ShiftMulAddRowEnd(odd[0], even, a.w[5], twice.w[7], a.w[5]);
+  MulAddRowEnd(odd, once.w[6], a.w[5], even[7]);
+  QuotientRow<Params>(odd, even);
+  ShiftMulAddRowEnd(even[0], odd, once.w[7], a.w[6]);
+  MulAddRowEnd(even, a.w[6], a.w[6], odd[7]);
+  QuotientRow<Params>(even, odd);
+  ShiftMulAddRowEnd(odd[0], even, a.w[7], a.w[7]);
+  QuotientRow<Params>(odd, even);
+  return JoinAccumulators<Params>(even, odd);
+}
 // Adds c * d to what ProductRow made for the same word of the multipliers.
 __device__ __forceinline__ void AddProductRow(uint32_t* even, uint32_t* odd, const Words& c, uint32_t d) {
   MulAddRow(odd, c.w[1], c.w[3], c.w[5], c.w[7], d);
