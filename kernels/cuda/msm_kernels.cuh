@@ -9,6 +9,7 @@
 #include "kernels/cuda/element_lanes.cuh"
 #include "kernels/cuda/msm.h"
 #include "kernels/cuda/msm_affine.cuh"
+#include "kernels/cuda/point_lanes.cuh"
 #include "kernels/cuda/wide.cuh"
 
 namespace proofmill::kernels::device {
@@ -21,12 +22,19 @@ constexpr uint32_t kSliceEntriesMin = 4;
 constexpr uint32_t kSliceEntriesWanted = 96;
 constexpr uint32_t kMergeThreads = 128;
 constexpr uint32_t kSumThreads = 128;
-// A bucket over up to so many slices is merged by one team, by one warp, and over more by kLargeBucketParts
-// blocks.
+// A bucket over up to so many slices is merged by one team, over up to kMediumBucketSlices by one block, and
+// over more by kLargeBucketParts blocks.
 constexpr uint32_t kSmallBucketSlices = 16;
-constexpr uint32_t kMediumBucketSlices = 512;
 constexpr uint32_t kLargeBucketParts = 16;
+// Points that a block of kSumThreads adds up at a time. A block adds up to 16 rounds of them one after the
+// other, and a few more as a tree.
+template <typename F>
+inline constexpr uint32_t kSumPoints = kSumThreads / kPointLanes<F>;
+template <typename F>
+inline constexpr uint32_t kMediumBucketSlices = 16 * kSumPoints<F>;
 constexpr uint32_t kBitSumsMax = 32;
+constexpr uint32_t kMediumBlocks = 528;  // the loops take any number of buckets
+constexpr uint32_t kLargeBlocks = 32;
 
 // How a list sorted by bucket is cut, one slice a team.
 struct Slicing {
@@ -52,31 +60,38 @@ struct BucketLists {
   uint32_t* counts;
 };
 
-// Points in shared memory, those of kThreads threads, piece by piece, so that neighbouring threads meet
-// different banks. E is what a lane has of an element.
-template <typename E, uint32_t kThreads>
-struct SharedPoints {
-  uint4 pieces[sizeof(Xyzz<E>) / sizeof(uint4)][kThreads];
-
-  __device__ Xyzz<E> Load(uint32_t thread) const { return LoadPieces<Xyzz<E>>(&pieces[0][thread], kThreads); }
-  __device__ void Store(uint32_t thread, const Xyzz<E>& point) {
-    StorePieces(&pieces[0][thread], kThreads, point);
-  }
-};
-template <typename F, uint32_t kThreads>
-using SharedPointsOf = SharedPoints<ElementOf<F>, kThreads>;
-
-// The sum of one point a team over a block of kSumThreads; the first team gets it. Not unrolled, like all
-// loops of full additions: a kernel of one addition's code stays in the instruction caches.
-template <typename F>
-__device__ Xyzz<ElementOf<F>> BlockSum(Xyzz<ElementOf<F>> sum, SharedPointsOf<F, kSumThreads / 2>& shared) {
+// The sum of the first kPoints points of a warp, a power of two; the first point of the warp gets it. Not
+// unrolled, like all loops of full additions: a kernel of one addition's code stays in the instruction
+// caches.
+template <typename F, uint32_t kPoints = kWarpPoints<F>>
+__device__ SplitPoint<F> WarpSum(SplitPoint<F> sum) {
 #pragma unroll 1
-  for (uint32_t half = kSumThreads / 2; half >= kTeamLanes<F>; half /= 2) {
-    if (threadIdx.x >= half && threadIdx.x < 2 * half) shared.Store(threadIdx.x - half, sum);
-    __syncthreads();
-    if (threadIdx.x < half) sum += shared.Load(threadIdx.x);
-    __syncthreads();
+  for (uint32_t half = kPoints / 2; half > 0; half /= 2) sum += sum.FromLanesOn(half * kPointLanes<F>);
+  return sum;
+}
+
+// A point in shared memory, which takes no type with a constructor.
+template <typename F>
+struct SharedPoint {
+  uint4 pieces[sizeof(Xyzz<F>) / sizeof(uint4)];
+
+  __device__ Xyzz<F>* get() { return reinterpret_cast<Xyzz<F>*>(pieces); }
+};
+
+// The sum of the points of a block of kSumThreads; its first point gets it.
+template <typename F>
+__device__ SplitPoint<F> BlockSum(SplitPoint<F> sum, SharedPoint<F> (&shared)[kSumThreads / 32]) {
+  constexpr uint32_t kWarps = kSumThreads / 32;
+  static_assert(kWarps <= kWarpPoints<F>);
+  sum = WarpSum<F>(sum);
+  const uint32_t point = PointOfWarp<F>();
+  if (point == 0) sum.Store(shared[threadIdx.x / 32].get());
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    sum = SplitPoint<F>::Load(shared[point % kWarps].get());
+    sum = WarpSum<F, kWarps>(sum);
   }
+  __syncthreads();
   return sum;
 }
 
@@ -147,10 +162,10 @@ __global__ void __launch_bounds__(kAccumulateThreads, kAccumulateBlocks)
   StorePoint(began_earlier ? &partials[2 * s] : (goes_on ? &partials[2 * s + 1] : &buckets[key]), sum);
 }
 
-// Partial i of a bucket that spans slices first, first + 1, ...
+// Where partial i is of a bucket that spans slices first, first + 1, ...
 template <typename F>
-__device__ Xyzz<ElementOf<F>> Partial(const Xyzz<F>* partials, uint32_t first_slice, uint32_t i) {
-  return LoadPoint(i == 0 ? &partials[2 * first_slice + 1] : &partials[2 * (first_slice + i)]);
+__device__ const Xyzz<F>* PartialPlace(const Xyzz<F>* partials, uint32_t first_slice, uint32_t i) {
+  return i == 0 ? &partials[2 * first_slice + 1] : &partials[2 * (first_slice + i)];
 }
 
 // One team a bucket: joins the partial sums of a bucket over a few slices, and lists the buckets over more
@@ -166,124 +181,96 @@ __global__ void __launch_bounds__(kMergeThreads)
   const uint32_t count = (bucket_end[b] - 1) / slice - first + 1;
   if (count == 1) return;
   if (count > kSmallBucketSlices) {
-    const bool large = count > kMediumBucketSlices;
+    const bool large = count > kMediumBucketSlices<F>;
     if (LaneOfTeam<F>() == 0)
       (large ? lists.large : lists.medium)[atomicAdd(&lists.counts[large ? 1 : 0], 1)] = b;
     return;
   }
-  Xyzz<ElementOf<F>> sum = Partial(partials, first, 0);
+  Xyzz<ElementOf<F>> sum = LoadPoint(PartialPlace(partials, first, 0));
 #pragma unroll 1
-  for (uint32_t i = 1; i < count; ++i) sum += Partial(partials, first, i);
+  for (uint32_t i = 1; i < count; ++i) sum += LoadPoint(PartialPlace(partials, first, i));
   StorePoint(&buckets[b], sum);
 }
 
-// The sum of one point a team over a warp; its first team gets it. `shared` is this warp's own.
+// The sum of partials number `begin`, begin + step * kSumPoints, ... of bucket b, by one block, each with the
+// kSumPoints - 1 that follow it; the block's first point gets it.
 template <typename F>
-__device__ Xyzz<ElementOf<F>> WarpSum(Xyzz<ElementOf<F>> sum, SharedPointsOf<F, 16>& shared) {
-  const uint32_t lane = threadIdx.x % 32;
+__device__ SplitPoint<F> SumPartials(const Xyzz<F>* partials, uint32_t first_slice, uint32_t count,
+                                     uint32_t part, uint32_t parts,
+                                     SharedPoint<F> (&shared)[kSumThreads / 32]) {
+  const uint32_t point = threadIdx.x / kPointLanes<F>;
+  auto sum = SplitPoint<F>::Infinity();
 #pragma unroll 1
-  for (uint32_t half = 16; half >= kTeamLanes<F>; half /= 2) {
-    if (lane >= half && lane < 2 * half) shared.Store(lane - half, sum);
-    __syncwarp();
-    if (lane < half) sum += shared.Load(lane);
-    __syncwarp();
+  for (uint32_t i = part * kSumPoints<F>; i < count; i += parts * kSumPoints<F>) {
+    const uint32_t mine = i + point;
+    sum += SplitPoint<F>::LoadIf(mine < count, PartialPlace(partials, first_slice, mine));
   }
-  return sum;
+  return BlockSum<F>(sum, shared);
 }
 
-// Teams of a warp, and this one among them.
-template <typename F>
-inline constexpr uint32_t kWarpTeams = 32 / kTeamLanes<F>;
-template <typename F>
-__device__ __forceinline__ uint32_t TeamOfWarp() {
-  return threadIdx.x % 32 / kTeamLanes<F>;
-}
-
-// One warp a medium bucket.
-template <typename F>
-__global__ void __launch_bounds__(kMergeThreads)
-    SumMediumBuckets(const uint32_t* bucket_begin, const uint32_t* bucket_end, Slicing slicing,
-                     const Xyzz<F>* partials, BucketLists lists, Xyzz<F>* buckets) {
-  __shared__ SharedPointsOf<F, 16> shared[kMergeThreads / 32];
-  const uint32_t warp = threadIdx.x / 32;
-  const uint32_t team = TeamOfWarp<F>();
-  const uint32_t slice = slicing.Length();
-  for (uint32_t m = blockIdx.x * (kMergeThreads / 32) + warp; m < lists.counts[0];
-       m += gridDim.x * (kMergeThreads / 32)) {
-    const uint32_t b = lists.medium[m];
-    const uint32_t first = bucket_begin[b] / slice;
-    const uint32_t count = (bucket_end[b] - 1) / slice - first + 1;
-    auto sum = Xyzz<ElementOf<F>>::Infinity();
-#pragma unroll 1
-    for (uint32_t i = team; i < count; i += kWarpTeams<F>) sum += Partial(partials, first, i);
-    sum = WarpSum<F>(sum, shared[warp]);
-    if (team == 0) StorePoint(&buckets[b], sum);
-  }
-}
-
-// Block (x, part) adds up every kLargeBucketParts-th run of partials of large buckets x, x + gridDim.x, ...,
-// one a team.
+// The first kMediumBlocks blocks add up medium buckets, one each at a time; of the others, kLargeBucketParts
+// a bucket add up parts of large ones.
 template <typename F>
 __global__ void __launch_bounds__(kSumThreads)
-    SumLargeBucketParts(const uint32_t* bucket_begin, const uint32_t* bucket_end, Slicing slicing,
-                        const Xyzz<F>* partials, BucketLists lists, Xyzz<F>* large_partials) {
-  constexpr uint32_t kTeams = kSumThreads / kTeamLanes<F>;
-  __shared__ SharedPointsOf<F, kSumThreads / 2> shared;
-  const uint32_t team = threadIdx.x / kTeamLanes<F>;
+    SumLongBuckets(const uint32_t* bucket_begin, const uint32_t* bucket_end, Slicing slicing,
+                   const Xyzz<F>* partials, BucketLists lists, Xyzz<F>* buckets, Xyzz<F>* large_partials) {
+  __shared__ SharedPoint<F> shared[kSumThreads / 32];
   const uint32_t slice = slicing.Length();
-  for (uint32_t l = blockIdx.x; l < lists.counts[1]; l += gridDim.x) {
-    const uint32_t b = lists.large[l];
+  const bool is_medium = blockIdx.x < kMediumBlocks;
+  const uint32_t block = is_medium ? blockIdx.x : blockIdx.x - kMediumBlocks;
+  const uint32_t parts = is_medium ? 1 : kLargeBucketParts;
+  const uint32_t* const list = is_medium ? lists.medium : lists.large;
+  const uint32_t listed = lists.counts[is_medium ? 0 : 1];
+#pragma unroll 1
+  for (uint32_t l = block / parts; l < listed; l += (is_medium ? kMediumBlocks : kLargeBlocks)) {
+    const uint32_t b = list[l];
     const uint32_t first = bucket_begin[b] / slice;
     const uint32_t count = (bucket_end[b] - 1) / slice - first + 1;
-    auto sum = Xyzz<ElementOf<F>>::Infinity();
-#pragma unroll 1
-    for (uint32_t i = blockIdx.y * kTeams + team; i < count; i += kLargeBucketParts * kTeams)
-      sum += Partial(partials, first, i);
-    sum = BlockSum<F>(sum, shared);
-    if (team == 0) StorePoint(&large_partials[l * kLargeBucketParts + blockIdx.y], sum);
+    const SplitPoint<F> sum = SumPartials<F>(partials, first, count, block % parts, parts, shared);
+    if (threadIdx.x < kPointLanes<F>)
+      sum.Store(is_medium ? &buckets[b] : &large_partials[l * kLargeBucketParts + block % parts]);
   }
+}
+
+// The sum of `count` points that lie `step` apart, by one warp, whose first point gets it.
+template <typename F>
+__device__ SplitPoint<F> SumOfWarp(const Xyzz<F>* first, uint32_t count, uint64_t step) {
+  const uint32_t point = PointOfWarp<F>();
+  auto sum = SplitPoint<F>::Infinity();
+#pragma unroll 1
+  for (uint32_t i = 0; i < count; i += kWarpPoints<F>) {
+    sum += SplitPoint<F>::LoadIf(i + point < count, &first[(i + point) * step]);
+  }
+  return WarpSum<F>(sum);
 }
 
 // One warp a large bucket: joins its parts.
 template <typename F>
 __global__ void __launch_bounds__(kMergeThreads)
     JoinLargeBuckets(BucketLists lists, const Xyzz<F>* large_partials, Xyzz<F>* buckets) {
-  static_assert(kLargeBucketParts <= kWarpTeams<F>);
-  __shared__ SharedPointsOf<F, 16> shared[kMergeThreads / 32];
   const uint32_t warp = threadIdx.x / 32;
-  const uint32_t team = TeamOfWarp<F>();
+#pragma unroll 1
   for (uint32_t l = blockIdx.x * (kMergeThreads / 32) + warp; l < lists.counts[1];
        l += gridDim.x * (kMergeThreads / 32)) {
-    auto sum = team < kLargeBucketParts ? LoadPoint(&large_partials[l * kLargeBucketParts + team])
-                                        : Xyzz<ElementOf<F>>::Infinity();
-    sum = WarpSum<F>(sum, shared[warp]);
-    if (team == 0) StorePoint(&buckets[lists.large[l]], sum);
+    const SplitPoint<F> sum = SumOfWarp<F>(&large_partials[l * kLargeBucketParts], kLargeBucketParts, 1);
+    if (PointOfWarp<F>() == 0) sum.Store(&buckets[lists.large[l]]);
   }
 }
 
 // Bucket number b = row * 2^column_bits + column. One warp a line of set blockIdx.y: the first 2^row_bits
-// lines are rows, the others columns. A product takes its warp's pipe for as long whether one lane works or
-// all do, so teams add up what they can before the tree.
+// lines are rows, the others columns.
 template <typename F>
 __global__ void __launch_bounds__(kSumThreads)
     SumLines(const Xyzz<F>* buckets, uint32_t row_bits, uint32_t column_bits, Xyzz<F>* line_sums) {
-  __shared__ SharedPointsOf<F, 16> shared[kSumThreads / 32];
   const uint32_t rows = uint32_t{1} << row_bits;
   const uint32_t columns = uint32_t{1} << column_bits;
-  const uint32_t warp = threadIdx.x / 32;
-  const uint32_t team = TeamOfWarp<F>();
-  const uint32_t line = blockIdx.x * (kSumThreads / 32) + warp;
+  const uint32_t line = blockIdx.x * (kSumThreads / 32) + threadIdx.x / 32;
   if (line >= rows + columns) return;
   const Xyzz<F>* set = buckets + uint64_t{blockIdx.y} * rows * columns;
   const bool is_row = line < rows;
   const Xyzz<F>* first = is_row ? set + uint64_t{line} * columns : set + (line - rows);
-  const uint32_t count = is_row ? columns : rows;
-  const uint32_t step = is_row ? 1 : columns;
-  auto sum = Xyzz<ElementOf<F>>::Infinity();
-#pragma unroll 1
-  for (uint32_t i = team; i < count; i += kWarpTeams<F>) sum += LoadPoint(&first[uint64_t{i} * step]);
-  sum = WarpSum<F>(sum, shared[warp]);
-  if (team == 0) StorePoint(&line_sums[blockIdx.y * (rows + columns) + line], sum);
+  const SplitPoint<F> sum = SumOfWarp<F>(first, is_row ? columns : rows, is_row ? 1 : columns);
+  if (PointOfWarp<F>() == 0) sum.Store(&line_sums[blockIdx.y * (rows + columns) + line]);
 }
 
 // Bucket b has weight b + 1 = row * 2^column_bits + column + 1. Block k of set blockIdx.y sums the rows whose
@@ -291,7 +278,7 @@ __global__ void __launch_bounds__(kSumThreads)
 template <typename F>
 __global__ void __launch_bounds__(kSumThreads)
     SumBits(const Xyzz<F>* line_sums, uint32_t row_bits, uint32_t column_bits, Xyzz<F>* bit_sums) {
-  __shared__ SharedPointsOf<F, kSumThreads / 2> shared;
+  __shared__ SharedPoint<F> shared[kSumThreads / 32];
   const uint32_t rows = uint32_t{1} << row_bits;
   const uint32_t columns = uint32_t{1} << column_bits;
   const Xyzz<F>* lines = line_sums + blockIdx.y * (rows + columns);
@@ -300,77 +287,82 @@ __global__ void __launch_bounds__(kSumThreads)
   const bool all = k == row_bits + column_bits;
   const uint32_t bit = of_rows ? k : k - row_bits;
   const uint32_t count = (of_rows ? rows : columns) / (all ? 1 : 2);
-  const uint32_t team = threadIdx.x / kTeamLanes<F>;
-  auto sum = Xyzz<ElementOf<F>>::Infinity();
+  const uint32_t point = threadIdx.x / kPointLanes<F>;
+  auto sum = SplitPoint<F>::Infinity();
 #pragma unroll 1
-  for (uint32_t i = team; i < count; i += kSumThreads / kTeamLanes<F>) {
+  for (uint32_t begin = 0; begin < count; begin += kSumPoints<F>) {
+    const uint32_t i = begin + point;
     // The i-th number that has the bit.
     const uint32_t number = all ? i : ((i >> bit) << (bit + 1)) | (1u << bit) | (i & ((1u << bit) - 1));
-    sum += LoadPoint(&lines[of_rows ? number : rows + number]);
+    sum += SplitPoint<F>::LoadIf(i < count, &lines[of_rows ? number : rows + number]);
   }
   sum = BlockSum<F>(sum, shared);
-  if (team == 0) StorePoint(&bit_sums[blockIdx.y * kBitSumsMax + k], sum);
+  if (point == 0) sum.Store(&bit_sums[blockIdx.y * kBitSumsMax + k]);
 }
 
-// One block of kJoinTeams teams a set: team k doubles the sum of the buckets whose number has bit k to its
-// weight in its part, which is bits_of_part bits of the number, a power of two, then the teams of each part
-// are added up. Part 0 gets the sum of all buckets besides. With 32 bits a part is the set.
-constexpr uint32_t kJoinTeams = 32;
-static_assert(kBitSumsMax <= kJoinTeams && kMsmSetsMax / kMsmPartsMax <= kJoinTeams);
+// A point doubled so often. Points of a warp wait for the one that is doubled most.
 template <typename F>
-__global__ void __launch_bounds__(kJoinTeams* kTeamLanes<F>)
+__device__ SplitPoint<F> DoubledTimes(SplitPoint<F> point, uint32_t times) {
+#pragma unroll 1
+  for (uint32_t i = 0; __any_sync(kAllLanes, i < times); ++i)
+    point = SplitPoint<F>::Select(i < times, point.Double(), point);
+  return point;
+}
+
+// One block of kJoinPoints points a set: point k is the sum of the buckets whose number has bit k, doubled to
+// its weight in its part, which is bits_of_part bits of the number, a power of two; then the points of each
+// part are added up. Part 0 gets the sum of all buckets besides. With 32 bits a part is the set.
+constexpr uint32_t kJoinPoints = 32;
+static_assert(kBitSumsMax <= kJoinPoints && kMsmSetsMax / kMsmPartsMax <= kJoinPoints);
+template <typename F>
+__global__ void __launch_bounds__(kJoinPoints* kPointLanes<F>)
     JoinBits(const Xyzz<F>* bit_sums, uint32_t row_bits, uint32_t column_bits, uint32_t bits_of_part,
              Xyzz<F>* result) {
-  constexpr uint32_t kLanes = kTeamLanes<F>;
-  __shared__ SharedPointsOf<F, kJoinTeams * kLanes> shared;
-  const uint32_t k = threadIdx.x / kLanes;
+  __shared__ SharedPoint<F> shared[kJoinPoints];
+  const uint32_t k = threadIdx.x / kPointLanes<F>;
   const uint32_t bits = row_bits + column_bits;
   const uint32_t parts_of_set = (bits + bits_of_part - 1) / bits_of_part;
   const Xyzz<F>* sums = bit_sums + blockIdx.x * kBitSumsMax;
-  auto sum = Xyzz<ElementOf<F>>::Infinity();
-  if (k < bits) sum = LoadPoint(&sums[k < column_bits ? row_bits + k : k - column_bits]);
-#pragma unroll 1
-  for (uint32_t i = 0; i < k % bits_of_part; ++i) sum = sum.Double();
-  if (k == bits) sum = LoadPoint(&sums[bits]);
+  auto sum = SplitPoint<F>::LoadIf(k <= bits, &sums[k == bits         ? bits
+                                                    : k < column_bits ? row_bits + k
+                                                                      : k - column_bits]);
+  sum = DoubledTimes<F>(sum, k < bits ? k % bits_of_part : 0);
 #pragma unroll 1
   for (uint32_t half = bits_of_part / 2;; half /= 2) {
     // The last round, of half 0, adds the sum of all buckets to part 0.
-    shared.Store(threadIdx.x, sum);
+    sum.Store(shared[k].get());
     __syncthreads();
     const bool last = half == 0;
     const uint32_t from = last ? bits : k + half;
-    if (last ? k == 0 : k < bits && k % bits_of_part < half && from < bits)
-      sum += shared.Load(from * kLanes + LaneOfTeam<F>());
+    const bool adds = last ? k == 0 : k < bits && k % bits_of_part < half && from < bits;
+    if (__any_sync(kAllLanes, adds)) {
+      const auto other = SplitPoint<F>::Load(shared[adds ? from : k].get());
+      sum = SplitPoint<F>::Select(adds, sum + other, sum);
+    }
     __syncthreads();
     if (last) break;
   }
-  if (k < bits && k % bits_of_part == 0)
-    StorePoint(&result[blockIdx.x * parts_of_set + k / bits_of_part], sum);
+  if (k < bits && k % bits_of_part == 0) sum.Store(&result[blockIdx.x * parts_of_set + k / bits_of_part]);
 }
 
-// One block a part of MSM blockIdx.y, of up to kJoinTeams sets, each 2^window_bits times as heavy as the one
-// before: team k doubles the sum of set k of the part to its weight, then the teams are added up.
+// One block a part of MSM blockIdx.y, of up to kJoinPoints sets, each 2^window_bits times as heavy as the one
+// before: point k is the sum of set k of the part, doubled to its weight; then the points are added up.
 template <typename F>
-__global__ void __launch_bounds__(kJoinTeams* kTeamLanes<F>)
+__global__ void __launch_bounds__(kJoinPoints* kPointLanes<F>)
     JoinSets(const Xyzz<F>* set_sums, uint32_t sets, uint32_t sets_of_part, uint32_t window_bits,
              Xyzz<F>* result) {
-  constexpr uint32_t kLanes = kTeamLanes<F>;
-  __shared__ SharedPointsOf<F, kJoinTeams * kLanes> shared;
-  const uint32_t k = threadIdx.x / kLanes;
+  __shared__ SharedPoint<F> shared[kJoinPoints];
+  const uint32_t k = threadIdx.x / kPointLanes<F>;
   const uint32_t set = blockIdx.x * sets_of_part + k;
-  auto sum = Xyzz<ElementOf<F>>::Infinity();
   const bool present = k < sets_of_part && set < sets;
-  if (present) sum = LoadPoint(&set_sums[blockIdx.y * sets + set]);
-#pragma unroll 1
-  for (uint32_t i = 0; present && i < k * window_bits; ++i) sum = sum.Double();
-#pragma unroll 1
-  for (uint32_t half = kJoinTeams / 2; half > 0; half /= 2) {
-    shared.Store(threadIdx.x, sum);
-    __syncthreads();
-    if (k < half) sum += shared.Load(threadIdx.x + half * kLanes);
-    __syncthreads();
-  }
-  if (k == 0) StorePoint(&result[blockIdx.y * gridDim.x + blockIdx.x], sum);
+  auto sum = SplitPoint<F>::LoadIf(present, &set_sums[blockIdx.y * sets + set]);
+  sum = DoubledTimes<F>(sum, present ? k * window_bits : 0);
+  sum = WarpSum<F>(sum);
+  if (PointOfWarp<F>() == 0) sum.Store(shared[threadIdx.x / 32].get());
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  sum = SumOfWarp<F>(shared[0].get(), kJoinPoints / kWarpPoints<F>, 1);
+  if (k == 0) sum.Store(&result[blockIdx.y * gridDim.x + blockIdx.x]);
 }
 
 // next[i] = 2^doublings * previous[i], one thread a point; the block's ZZZ are inverted together.

@@ -25,8 +25,6 @@ constexpr uint32_t kAffineBatchMax = 32;
 // thread so many groups.
 constexpr uint32_t kAffineBucketEntriesMin = 32;
 constexpr uint32_t kAffineTeamGroupsMin = 6;
-constexpr uint32_t kMediumBlocks = 528;  // four warps each; the loops take any number of buckets
-constexpr uint32_t kLargeBlocks = 32;
 
 struct LineBits {
   uint32_t row_bits;
@@ -109,7 +107,7 @@ cudaError_t CutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memor
   const auto slices =
       static_cast<uint32_t>(std::min(shape.entries_max() / kSliceEntriesMin + 1, uint64_t{slices_max}));
   const uint32_t medium_max = slices / kSmallBucketSlices + 1;
-  const uint32_t large_max = slices / kMediumBucketSlices + 1;
+  const uint32_t large_max = slices / kMediumBucketSlices<F> + 1;
   w->slices_max = slices_max;
   PROOFMILL_RETURN_IF_CUDA_ERROR(MsmSortTempBytes(shape, &w->sort_temp_bytes));
   cutter.Take(w->keys, shape.entries_max());
@@ -204,10 +202,8 @@ cudaError_t LaunchAccumulate(const List& list, const uint32_t* count, uint32_t e
   const BucketLists lists{w.medium_buckets, w.large_buckets, w.counters + 1};
   MergeBuckets<F><<<TeamBlocks<F>(buckets, kMergeThreads), kMergeThreads, 0, stream>>>(
       begin, end, buckets, slicing, w.partials, w.buckets, lists);
-  SumMediumBuckets<F>
-      <<<kMediumBlocks, kMergeThreads, 0, stream>>>(begin, end, slicing, w.partials, lists, w.buckets);
-  SumLargeBucketParts<F><<<dim3(kLargeBlocks, kLargeBucketParts), kSumThreads, 0, stream>>>(
-      begin, end, slicing, w.partials, lists, w.large_partials);
+  SumLongBuckets<F><<<kMediumBlocks + kLargeBlocks * kLargeBucketParts, kSumThreads, 0, stream>>>(
+      begin, end, slicing, w.partials, lists, w.buckets, w.large_partials);
   JoinLargeBuckets<F><<<kLargeBlocks, kMergeThreads, 0, stream>>>(lists, w.large_partials, w.buckets);
   return cudaGetLastError();
 }
@@ -274,7 +270,7 @@ cudaError_t LaunchMsmReduce(const MsmShape& shape, const MsmWorkspace<F>& w, Xyz
       w.line_sums, lines.row_bits, lines.column_bits, w.bit_sums);
   const bool join_sets = shape.sets_of_part() > 1;
   const uint32_t bits_of_part = shape.sets() == 1 ? shape.number_bits_of_part() : 32;
-  constexpr uint32_t kJoinThreads = kJoinTeams * kTeamLanes<F>;
+  constexpr uint32_t kJoinThreads = kJoinPoints * kPointLanes<F>;
   JoinBits<F><<<shape.all_sets(), kJoinThreads, 0, stream>>>(w.bit_sums, lines.row_bits, lines.column_bits,
                                                              bits_of_part, join_sets ? w.set_sums : result);
   if (join_sets) {
