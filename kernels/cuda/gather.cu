@@ -24,13 +24,11 @@ __device__ void StoreRow(Fr* abc, uint32_t n, uint32_t row, const Fr& a, const F
   StoreWide(place + 2 * uint64_t{n}, a * b);
 }
 
-// One thread a row of A and B: rows are short and ragged (mean 1 to 4 terms), so neighbouring threads read
-// neighbouring terms.
-__global__ void __launch_bounds__(kThreads)
-    GatherShortRows(DeviceCsr a, DeviceCsr b, DeviceWitnesses witnesses, uint32_t n, Fr* abc) {
-  const uint32_t row = blockIdx.x * kThreads + threadIdx.x;
+// One thread a row of A and B: most rows are short and ragged (mean 1 to 4 terms), so neighbouring threads
+// read neighbouring terms.
+__device__ void GatherShortRow(const DeviceCsr& a, const DeviceCsr& b, const U256* witness, uint32_t n,
+                               uint32_t row, Fr* abc) {
   if (row >= n) return;
-  const U256* const witness = witnesses.values + uint64_t{blockIdx.y} * witnesses.wires;
   const uint32_t a_end = a.row_offsets[row + 1];
   const uint32_t b_end = b.row_offsets[row + 1];
   uint32_t ka = a.row_offsets[row];
@@ -53,14 +51,9 @@ __device__ Fr WarpSum(Fr sum) {
 }
 
 // One warp a row.
-__global__ void __launch_bounds__(kThreads)
-    GatherLongRows(DeviceCsr a, DeviceCsr b, DeviceWitnesses witnesses, uint32_t n, const uint32_t* rows,
-                   uint32_t count, Fr* abc) {
-  const uint32_t r = (blockIdx.x * kThreads + threadIdx.x) / kWarp;
-  if (r >= count) return;
-  const U256* const witness = witnesses.values + uint64_t{blockIdx.y} * witnesses.wires;
+__device__ void GatherLongRow(const DeviceCsr& a, const DeviceCsr& b, const U256* witness, uint32_t n,
+                              uint32_t row, Fr* abc) {
   const uint32_t lane = threadIdx.x % kWarp;
-  const uint32_t row = rows[r];
   Fr sum_a;
   Fr sum_b;
   for (uint32_t k = a.row_offsets[row] + lane; k < a.row_offsets[row + 1]; k += kWarp)
@@ -72,18 +65,27 @@ __global__ void __launch_bounds__(kThreads)
   if (lane == 0) StoreRow(abc, n, row, sum_a, sum_b);
 }
 
+// The first long_blocks blocks take the long rows, which take longest, the others the short ones.
+__global__ void __launch_bounds__(kThreads)
+    GatherRows(DeviceCsr a, DeviceCsr b, DeviceWitnesses witnesses, uint32_t n, const uint32_t* long_rows,
+               uint32_t long_row_count, uint32_t long_blocks, Fr* abc) {
+  const U256* const witness = witnesses.values + uint64_t{blockIdx.y} * witnesses.wires;
+  if (blockIdx.x >= long_blocks)
+    return GatherShortRow(a, b, witness, n, (blockIdx.x - long_blocks) * kThreads + threadIdx.x, abc);
+  const uint32_t r = (blockIdx.x * kThreads + threadIdx.x) / kWarp;
+  if (r < long_row_count) GatherLongRow(a, b, witness, n, long_rows[r], abc);
+}
+
 }  // namespace
 
 cudaError_t LaunchGather(const DeviceCsr& a, const DeviceCsr& b, const DeviceWitnesses& witnesses, uint32_t n,
                          const uint32_t* long_rows, uint32_t long_row_count, Fr* abc, cudaStream_t stream) {
   if (n == 0) return cudaSuccess;
-  GatherShortRows<<<dim3((n + kThreads - 1) / kThreads, witnesses.count), kThreads, 0, stream>>>(
-      a, b, witnesses, n, abc);
-  if (long_row_count != 0) {
-    const uint32_t blocks = (long_row_count + kThreads / kWarp - 1) / (kThreads / kWarp);
-    GatherLongRows<<<dim3(blocks, witnesses.count), kThreads, 0, stream>>>(a, b, witnesses, n, long_rows,
-                                                                           long_row_count, abc);
-  }
+  constexpr uint32_t kWarps = kThreads / kWarp;
+  const uint32_t long_blocks = (long_row_count + kWarps - 1) / kWarps;
+  const uint32_t short_blocks = (n + kThreads - 1) / kThreads;
+  GatherRows<<<dim3(long_blocks + short_blocks, witnesses.count), kThreads, 0, stream>>>(
+      a, b, witnesses, n, long_rows, long_row_count, long_blocks, abc);
   return cudaGetLastError();
 }
 

@@ -21,8 +21,8 @@ struct DeviceCsr {
   const Fr* values = nullptr;
 };
 
-// Rows with more terms than this in A and B together are left to a second kernel, a warp a row.
-inline constexpr uint32_t kGatherShortRowTerms = 64;
+// Rows with more terms than this in A and B together have a warp each, the others a thread.
+inline constexpr uint32_t kGatherShortRowTerms = 16;
 
 // The witnesses of `count` proofs, of `wires` values each, side by side: plain, below r.
 struct DeviceWitnesses {

@@ -207,8 +207,8 @@ absl::Status ProofRun::Launch() {
     return LaunchH();
   }
   PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kB2));
-  PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kA));
   PROOFMILL_RETURN_IF_ERROR(LaunchH());
+  PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kA));
   PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kB1));
   PROOFMILL_RETURN_IF_ERROR(BeginWitnessMsm(BaseSetId::kC));
   for (const BaseSetId id : kWitnessSets) PROOFMILL_RETURN_IF_ERROR(LaunchSum(id));

@@ -51,8 +51,8 @@ TEST_F(CudaGatherTest, ShortEmptyAndLongRowsAreThoseOfTheHost) {
   for (U256& w : witnesses) w = RandomBelow<FrParams>(random);
   Matrix a, b;
   std::vector<uint32_t> long_rows;
-  // Around the border between the two kernels, and far beyond it.
-  const uint32_t lengths[] = {0, 1, 2, 3, 31, 32, 33, 63, 64, 65, 100, 1000, 5000};
+  // Around the border between short and long rows, and far beyond it.
+  const uint32_t lengths[] = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 100, 1000, 5000};
   for (const uint32_t of_a : lengths) {
     for (const uint32_t of_b : lengths) {
       if (of_a + of_b > kGatherShortRowTerms)
