@@ -2,6 +2,11 @@
 
 #include <vector>
 
+#include "kernels/field/arithmetic.h"
+#if defined(__x86_64__)
+#include "kernels/curve/fq12_parts.h"
+#endif
+
 namespace proofmill::kernels {
 namespace {
 
@@ -9,6 +14,12 @@ namespace {
 constexpr uint64_t kX = 4965661367192848881u;
 
 constexpr NonAdjacentForm kLoop(6 * Uint128{kX} + 2, 2);
+// The lines of a Miller loop: one for each digit but the top one, one more where it is not 0, and two.
+constexpr size_t kLineCount = [] {
+  size_t count = 2;
+  for (int i = kLoop.length - 2; i >= 0; --i) count += kLoop.digit[i] == 0 ? 1 : 2;
+  return count;
+}();
 constexpr NonAdjacentForm kXDigits(Uint128{kX}, 2);
 // Of 63 digits 14 differ from 0, in place of 24: in Fq12 a product costs two squarings.
 constexpr NonAdjacentForm kXWideDigits(Uint128{kX}, 4);
@@ -70,8 +81,38 @@ MillerLine AddStep(Projective& t, const G2Affine& q) {
   return {lambda, -theta, theta * q.x - lambda * q.y};
 }
 
-Fq12 TimesLineAt(const Fq12& f, const MillerLine& line, const G1Affine& p) {
-  return f.MulByLine(line.a * p.y, line.b * p.x, line.c);
+MillerLine At(const G1Affine& p, const MillerLine& line) { return {line.a * p.y, line.b * p.x, line.c}; }
+
+// Takes t, which is q, through a Miller loop, and gives the lines to `take` in the order in which they are
+// multiplied in.
+template <typename Take>
+void WalkLines(const G2Affine& q, Projective& t, Take take) {
+  for (int i = kLoop.length - 2; i >= 0; --i) {
+    take(DoubleStep(t));
+    if (kLoop.digit[i] == 1) take(AddStep(t, q));
+    if (kLoop.digit[i] == -1) take(AddStep(t, -q));
+  }
+  const G2Affine q1 = Psi(q);
+  take(AddStep(t, q1));
+  take(AddStep(t, -Psi(q1)));
+}
+
+// Whether one element of Fq12 goes side by side through the lanes of AVX-512 IFMA.
+bool HasLanes() {
+#if defined(__x86_64__)
+  return CurrentArithmetic() == Arithmetic::kIfma;
+#else
+  return false;
+#endif
+}
+// What a Miller loop makes of its kLineCount lines at a point of G1, up to a factor in Fq. REQUIRES:
+// HasLanes().
+Fq12 LineProductInLanes(const MillerLine* lines) {
+  Fq12 out;
+#if defined(__x86_64__)
+  ifma::LineProduct(lines, kLoop, &out);
+#endif
+  return out;
 }
 
 // One pair on its way through the Miller loop.
@@ -80,7 +121,10 @@ struct LoopTerm {
   G2Affine q;
   Projective t;
 
-  void MultiplyIn(const MillerLine& line, Fq12& f) const { f = TimesLineAt(f, line, p); }
+  void MultiplyIn(const MillerLine& line, Fq12& f) const {
+    const auto [a, b, c] = At(p, line);
+    f = f.MulByLine(a, b, c);
+  }
   void Double(Fq12& f) { MultiplyIn(DoubleStep(t), f); }
   void Add(const G2Affine& point, Fq12& f) { MultiplyIn(AddStep(t, point), f); }
   // After the loop: whether q is in G2. t is then [6x+2]q + psi(q) - psi^2(q), if no step met a case that its
@@ -103,6 +147,13 @@ Fq12 EasyPart(const Fq12& f) {
 
 // f^x for f in the cyclotomic subgroup, where the conjugate is the inverse.
 Fq12 PowX(const Fq12& f) {
+#if defined(__x86_64__)
+  if (HasLanes()) {
+    Fq12 out;
+    ifma::CyclotomicPower(&f, kXWideDigits, &out);
+    return out;
+  }
+#endif
   const Fq12 square = f.CyclotomicSquare();
   Fq12 odd_power[4] = {f};  // f, f^3, f^5, f^7
   for (int i = 1; i < 4; ++i) odd_power[i] = odd_power[i - 1] * square;
@@ -162,6 +213,15 @@ Fq12 MillerLoopOf(LoopTerm* terms, size_t n) {
   return f;
 }
 
+// The same for one pair, in lanes where there are some.
+Fq12 LoneMillerLoop(LoopTerm& term) {
+  if (!HasLanes()) return MillerLoopOf(&term, 1);
+  MillerLine lines[kLineCount];
+  MillerLine* next = lines;
+  WalkLines(term.q, term.t, [&](const MillerLine& line) { *next++ = At(term.p, line); });
+  return LineProductInLanes(lines);
+}
+
 // The pairs whose pairing is not one.
 std::vector<LoopTerm> LiveTerms(const PairingTerm* terms, size_t n) {
   std::vector<LoopTerm> live;
@@ -196,13 +256,13 @@ CheckedMiller CheckedMillerLoopProduct(const PairingTerm* terms, size_t n) {
 Fq12 MillerLoop(const G1Affine& p, const G2Affine& q) {
   if (p.IsInfinity() || q.IsInfinity()) return Fq12::One();
   LoopTerm term{p, q, {q.x, q.y, Fq2::One()}};
-  return MillerLoopOf(&term, 1);
+  return LoneMillerLoop(term);
 }
 
 CheckedMiller CheckedMillerLoop(const G1Affine& p, const G2Affine& q) {
   if (p.IsInfinity() || q.IsInfinity()) return {Fq12::One(), IsInG2Subgroup(q)};
   LoopTerm term{p, q, {q.x, q.y, Fq2::One()}};
-  const Fq12 value = MillerLoopOf(&term, 1);
+  const Fq12 value = LoneMillerLoop(term);
   return {value, term.EndsInG2()};
 }
 
@@ -235,14 +295,8 @@ Fq12 TimesMonicLine(const Fq12& f, const Fq2& b, const Fq2& c) {
 PreparedG2::PreparedG2(const G2Affine& q) {
   if (q.IsInfinity()) return;
   Projective t{q.x, q.y, Fq2::One()};
-  for (int i = kLoop.length - 2; i >= 0; --i) {
-    lines_.push_back(DoubleStep(t));
-    if (kLoop.digit[i] == 1) lines_.push_back(AddStep(t, q));
-    if (kLoop.digit[i] == -1) lines_.push_back(AddStep(t, -q));
-  }
-  const G2Affine q1 = Psi(q);
-  lines_.push_back(AddStep(t, q1));
-  lines_.push_back(AddStep(t, -Psi(q1)));
+  lines_.reserve(kLineCount);
+  WalkLines(q, t, [&](const MillerLine& line) { lines_.push_back(line); });
   Normalise(lines_);
 }
 
@@ -252,9 +306,17 @@ Fq12 MillerLoop(const G1Affine& p, const PreparedG2& prepared) {
   const MillerLine* line = prepared.lines().data();
   const Fq y_inverse = p.y.Inverse();
   const Fq x_over_y = p.x * y_inverse;
-  const auto multiply_in = [&] {  // the line over y_P
-    f = TimesMonicLine(f, line->b * x_over_y, line->c * y_inverse);
-    ++line;
+  const auto over_y = [&](const MillerLine& monic) {
+    return MillerLine{Fq2::One(), monic.b * x_over_y, monic.c * y_inverse};
+  };
+  if (HasLanes()) {
+    MillerLine lines[kLineCount];
+    for (size_t i = 0; i < kLineCount; ++i) lines[i] = over_y(line[i]);
+    return LineProductInLanes(lines);
+  }
+  const auto multiply_in = [&] {
+    const MillerLine at_p = over_y(*line++);
+    f = TimesMonicLine(f, at_p.b, at_p.c);
   };
   for (int i = kLoop.length - 2; i >= 0; --i) {
     f = f.Square();
