@@ -22,9 +22,11 @@ constexpr uint32_t kSliceEntriesMin = 4;
 constexpr uint32_t kSliceEntriesWanted = 96;
 constexpr uint32_t kMergeThreads = 128;
 constexpr uint32_t kSumThreads = 128;
-// A bucket over up to so many slices is merged by one team, over up to kMediumBucketSlices by one block, and
-// over more by kLargeBucketParts blocks.
-constexpr uint32_t kSmallBucketSlices = 16;
+// A bucket over few slices is merged by one team, which takes 4 us a slice on an H200 (7 in G2); over up to
+// kMediumBucketSlices by one block, sooner but with more work in all; over more by kLargeBucketParts blocks.
+// Where there are hardly more buckets than blocks, fewer slices are few.
+constexpr uint32_t kSmallBucketSlicesLeast = 8;
+constexpr uint32_t kSmallBucketSlicesMost = 16;
 constexpr uint32_t kLargeBucketParts = 16;
 // Points that a block of kSumThreads adds up at a time. A block adds up to 16 rounds of them one after the
 // other, and a few more as a tree.
@@ -173,14 +175,15 @@ __device__ const Xyzz<F>* PartialPlace(const Xyzz<F>* partials, uint32_t first_s
 template <typename F>
 __global__ void __launch_bounds__(kMergeThreads)
     MergeBuckets(const uint32_t* bucket_begin, const uint32_t* bucket_end, uint32_t bucket_count,
-                 Slicing slicing, const Xyzz<F>* partials, Xyzz<F>* buckets, BucketLists lists) {
+                 Slicing slicing, uint32_t small_bucket_slices, const Xyzz<F>* partials, Xyzz<F>* buckets,
+                 BucketLists lists) {
   const uint32_t b = (blockIdx.x * kMergeThreads + threadIdx.x) / kTeamLanes<F>;
   if (b >= bucket_count || bucket_begin[b] == bucket_end[b]) return;
   const uint32_t slice = slicing.Length();
   const uint32_t first = bucket_begin[b] / slice;
   const uint32_t count = (bucket_end[b] - 1) / slice - first + 1;
   if (count == 1) return;
-  if (count > kSmallBucketSlices) {
+  if (count > small_bucket_slices) {
     const bool large = count > kMediumBucketSlices<F>;
     if (LaneOfTeam<F>() == 0)
       (large ? lists.large : lists.medium)[atomicAdd(&lists.counts[large ? 1 : 0], 1)] = b;

@@ -106,7 +106,7 @@ cudaError_t CutWorkspace(const MsmShape& shape, uint32_t slices_max, void* memor
   // itself.
   const auto slices =
       static_cast<uint32_t>(std::min(shape.entries_max() / kSliceEntriesMin + 1, uint64_t{slices_max}));
-  const uint32_t medium_max = slices / kSmallBucketSlices + 1;
+  const uint32_t medium_max = slices / kSmallBucketSlicesLeast + 1;
   const uint32_t large_max = slices / kMediumBucketSlices<F> + 1;
   w->slices_max = slices_max;
   PROOFMILL_RETURN_IF_CUDA_ERROR(MsmSortTempBytes(shape, &w->sort_temp_bytes));
@@ -200,8 +200,9 @@ cudaError_t LaunchAccumulate(const List& list, const uint32_t* count, uint32_t e
   AccumulateSlices<F, List><<<TeamBlocks<F>(slices, kAccumulateThreads), kAccumulateThreads, 0, stream>>>(
       list, slicing, add_to_buckets, w.buckets, w.partials);
   const BucketLists lists{w.medium_buckets, w.large_buckets, w.counters + 1};
+  const uint32_t small = buckets <= 2 * kMediumBlocks ? kSmallBucketSlicesLeast : kSmallBucketSlicesMost;
   MergeBuckets<F><<<TeamBlocks<F>(buckets, kMergeThreads), kMergeThreads, 0, stream>>>(
-      begin, end, buckets, slicing, w.partials, w.buckets, lists);
+      begin, end, buckets, slicing, small, w.partials, w.buckets, lists);
   SumLongBuckets<F><<<kMediumBlocks + kLargeBlocks * kLargeBucketParts, kSumThreads, 0, stream>>>(
       begin, end, slicing, w.partials, lists, w.buckets, w.large_partials);
   JoinLargeBuckets<F><<<kLargeBlocks, kMergeThreads, 0, stream>>>(lists, w.large_partials, w.buckets);
