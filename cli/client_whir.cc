@@ -54,7 +54,8 @@ class ClientWhirProveCommand final : public Command {
             .description = kClientWhirProveText,
             .examples =
                 "proofmill client whir-prove --circuit poly20 statement.json polynomial.bin proof.bin\n"
-                "proofmill client whir-prove --target prover:50051 --ca ca.pem --circuit poly20 --stream "
+                "proofmill client whir-prove --target prover:50051 --ca ca.pem --circuit poly20 --transfer "
+                "stream "
                 "points.json polynomial.bin proof.bin --statement_out statement.json"};
   }
 

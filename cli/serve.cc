@@ -79,7 +79,8 @@ class ServeCommand final : public Command {
     PROOFMILL_RETURN_IF_ERROR(CheckMachine(config));
     std::string text;
     for (const server::Setting& setting : server::Settings()) {
-      absl::StrAppend(&text, setting.name, ": ", server::ToText(setting, config), "\n");
+      const std::string value = server::ToText(setting, config);
+      absl::StrAppend(&text, setting.name, ": ", value.empty() ? "\"\"" : value, "\n");  // as YAML
     }
     PROOFMILL_RETURN_IF_ERROR(PrintOut(text));
     return ExitCode::kOk;

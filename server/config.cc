@@ -54,7 +54,8 @@ std::vector<Setting> MakeSettings() {  // NOLINT(readability-function-size): a t
        "Let the CPU prove when no GPU is left, instead of ending the process; its keys take host memory.",
        &Config::cpu_takeover},
       {"canary_interval", "TIME",
-       "A device that has made no proof for this long proves a circuit's canary while it is idle; 0: never.",
+       "A device that has made no good proof for this long proves a circuit's canary while it is idle; 0: "
+       "never.",
        &Config::canary_interval},
       {"allow_insecure_keys", "",
        "Serve keys made by `proofmill setup` and `synth`: for tests and trials only.",

@@ -239,10 +239,11 @@ struct Metrics::Parts {
   SeriesFamily<Counter> blame =
       Counters("proofmill_self_check_failures_total",
                "Proofs that did not verify and were not sent, by who was to blame.", {"verdict"});
-  SeriesFamily<Counter> canary_proofs = Counters(
-      "proofmill_canary_proofs_total",
-      "Proofs of canary witnesses, made when a key comes to a device and when a proof did not verify.",
-      {"device", "circuit", "outcome"});
+  SeriesFamily<Counter> canary_proofs = Counters("proofmill_canary_proofs_total",
+                                                 "Proofs of canary witnesses, made when a key comes to a "
+                                                 "device, when a proof did not verify, and by idle "
+                                                 "devices.",
+                                                 {"device", "circuit", "outcome"});
   SeriesFamily<Gauge> build_info =
       Gauges("proofmill_build_info", "Always 1; the labels say what runs.", {"version", "revision", "cuda"});
   Gauge& uploads;

@@ -195,8 +195,8 @@ __global__ void __launch_bounds__(kMergeThreads)
   StorePoint(&buckets[b], sum);
 }
 
-// The sum of partials number `begin`, begin + step * kSumPoints, ... of bucket b, by one block, each with the
-// kSumPoints - 1 that follow it; the block's first point gets it.
+// Part `part` of the `parts` of the sum of a bucket's partials, by one block, whose first point gets it: of
+// the runs of kSumPoints partials every parts-th.
 template <typename F>
 __device__ SplitPoint<F> SumPartials(const Xyzz<F>* partials, uint32_t first_slice, uint32_t count,
                                      uint32_t part, uint32_t parts,

@@ -68,7 +68,7 @@ PROOFMILL_IFMA_INLINE Element Load(const Fq12* f) {
   return {Tighten(x.c0 * factor), Tighten(x.c1 * factor)};
 }
 PROOFMILL_IFMA_INLINE void Store(const Element& x, Fq12* f) {
-  alignas(64) U256 unused;
+  uint64_t unused[4];  // no U256: its constructor might be emitted here (montgomery_ifma.h)
   const auto factor = PowerOfTwo<FqParams, 256>();
   const auto store = [&](const Part& part, Fq Fq2::*member) {
     U256* const w[kLanes] = {reinterpret_cast<U256*>(&(f->c0.c0.*member)),
@@ -77,8 +77,8 @@ PROOFMILL_IFMA_INLINE void Store(const Element& x, Fq12* f) {
                              reinterpret_cast<U256*>(&(f->c1.c1.*member)),
                              reinterpret_cast<U256*>(&(f->c0.c2.*member)),
                              reinterpret_cast<U256*>(&(f->c1.c2.*member)),
-                             &unused,
-                             &unused};
+                             reinterpret_cast<U256*>(unused),
+                             reinterpret_cast<U256*>(unused)};
     StoreTo([&](size_t i) { return w[i]; }, Canonical(part * factor));
   };
   store(x.c0, &Fq2::c0);
@@ -148,7 +148,9 @@ template <uint32_t kPowers>
   SumOfTurns<kPowers>(Scalars(x.c1), Turning<2>{y.c1, xi_y.c1}, s1.limb);
   SumOfTurns<kPowers>(Scalars(Tighten(x.c0 + x.c1)),
                       Turning<4>{Tighten(y.c0 + y.c1), Tighten(xi_y.c0 + xi_y.c1)}, s2.limb);
-  // Six products of two below 2q each. Exactly, so that no multiple of q has to keep it positive.
+  // Six products of two below 2q each. Exactly, so that no multiple of q has to keep it positive. Limbs come
+  // to 180 units of 2^52 and 10 of the reduction, more than those of a Wide and a Loose but below 2^63: so
+  // Reduce() and Tighten() take them.
   Wide<FqParams, 48, 3> of_u;
   for (int j = 0; j < 2 * kLimbs; ++j)
     of_u.limb[j] = _mm512_sub_epi64(s2.limb[j], _mm512_add_epi64(s0.limb[j], s1.limb[j]));
@@ -181,7 +183,8 @@ constexpr uint32_t kPowersOfLine = 0b001011;
   return Reduced(s + Double(with_x));
 }
 
-// x to the power q^6, which is the inverse in the cyclotomic subgroup.
+// x to the power q^6, which is the inverse in the cyclotomic subgroup. A part that was 0 becomes 2q, for
+// which Times() has room; Store() has not.
 PROOFMILL_IFMA_INLINE Element Conjugate(const Element& x) {
   const LooseFq2<2> negative{Negate(x.c0), Negate(x.c1)};
   return Tighten(Choose(kOddCoefficients, negative, AsLoose<2>(x)));
@@ -198,7 +201,7 @@ void CyclotomicPower(const Fq12* f, const NonAdjacentForm& exponent, Fq12* out) 
   Element power = x;
   for (int i = exponent.length - 2; i >= 0; --i) {
     power = CyclotomicSquare(power);
-    const int digit = exponent.digit[i];
+    const int8_t digit = exponent.digit[i];
     if (digit > 0) power = Times<kAllPowers>(power, odd_power[digit / 2]);
     if (digit < 0) power = Times<kAllPowers>(power, Conjugate(odd_power[-digit / 2]));
   }

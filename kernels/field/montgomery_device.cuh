@@ -295,6 +295,7 @@ __device__ __forceinline__ U256 SquareMod(const U256& number) {
   QuotientRow<Params>(odd, even);
   return JoinAccumulators<Params>(even, odd);
 }
+
 // Adds c * d to what ProductRow made for the same word of the multipliers.
 __device__ __forceinline__ void AddProductRow(uint32_t* even, uint32_t* odd, const Words& c, uint32_t d) {
   MulAddRow(odd, c.w[1], c.w[3], c.w[5], c.w[7], d);

@@ -4,6 +4,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <regex>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -269,6 +272,33 @@ TEST_F(ProgramTest, SizesOfKernelBenchmarksAreChecked) {
   EXPECT_FALSE(json["results"][0].contains("floor_seconds")) << "the floor is that of a GPU";
 }
 
+// What the first group of `pattern` matches in a text, each once.
+std::set<std::string> Matches(const std::string& text, const char* pattern) {
+  const std::regex regex(pattern);
+  std::set<std::string> found;
+  for (std::sregex_iterator it(text.begin(), text.end(), regex), end; it != end; ++it) found.insert((*it)[1]);
+  return found;
+}
+
+TEST_F(ProgramTest, ExamplesHaveNoFlagThatTheirCommandLacks) {
+  size_t examples = 0;
+  for (const std::string& command : Matches(Proofmill({"--help"}).out, "\n  ([a-z-]+( [a-z-]+)*)  +")) {
+    std::vector<std::string> words;
+    std::istringstream in(command);
+    for (std::string word; in >> word;) words.push_back(word);
+    words.emplace_back("--help");
+    const std::string help = Proofmill(words).out;
+    const size_t begin = help.find("\nExamples:\n");
+    if (begin == std::string::npos) continue;
+    ++examples;
+    const std::set<std::string> known = Matches(help.substr(0, begin), R"(\n  --(?:\[no\])?([a-z0-9_]+))");
+    for (const std::string& flag : Matches(help.substr(begin), "--([a-z0-9_]+)"))
+      EXPECT_TRUE(known.contains(flag) || (flag.starts_with("no") && known.contains(flag.substr(2))))
+          << command << ": --" << flag;
+  }
+  EXPECT_GT(examples, 25u);
+}
+
 TEST_F(ProgramTest, ServeChecksAndPrintsItsConfiguration) {
   Synthesize();
   std::ofstream(File("config.yaml")) << "queue_jobs_max: 7\nlisten: 127.0.0.1:1\n";
@@ -279,6 +309,9 @@ TEST_F(ProgramTest, ServeChecksAndPrintsItsConfiguration) {
   EXPECT_EQ(run.ending.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("queue_jobs_max: 7\n"));
   EXPECT_THAT(run.out, HasSubstr("listen: 127.0.0.1:2\n")) << "a flag wins over the file";
+  std::ofstream(File("printed.yaml")) << run.out;
+  const Outcome again = Proofmill({"serve", "--config=" + File("printed.yaml"), "--check_config"});
+  EXPECT_EQ(again.out, run.out) << again.err;
   ExpectRefused(Proofmill({"serve", "--check_config"}), "serve", "circuits");
   ExpectRefused(Proofmill({"serve", "--check_config", "--circuits=" + folder_.path(), "--config", ""}),
                 "serve", "--config");
