@@ -47,12 +47,6 @@ template <template <uint32_t> typename A, uint32_t kA>
 PROOFMILL_LANES52_INLINE LooseFq2<3 * kA> Triple(const A<kA>& a) {
   return Double(a) + a;
 }
-// (9 + u) * a.
-template <template <uint32_t> typename A, uint32_t kA>
-PROOFMILL_LANES52_INLINE LooseFq2<10 * kA> MulByXi(const A<kA>& a) {
-  const auto eight = Double(Double(Double(a)));
-  return {eight.c0 + a.c0 - a.c1, eight.c1 + a.c1 + a.c0};
-}
 PROOFMILL_LANES52_INLINE Fq2Lanes OneLanes() { return Relax<2>(Coordinates<Fq2>::One()); }
 
 // ---- Fq12.

@@ -2,8 +2,10 @@
 // coefficient of w^k for k < 6. What lanes 6 and 7 hold means nothing. A lone pairing has no other work for
 // the lanes; like this they take the six coefficients of a product side by side.
 
+#include "kernels/cpu/coordinates_lanes.h"
 #include "kernels/curve/fq12_parts.h"
 #include "kernels/field/bn254_fq2_lanes.h"
+#include "kernels/field/extension_ifma.h"
 
 namespace proofmill::kernels::ifma {
 namespace {
@@ -18,11 +20,6 @@ using Part = Tight<FqParams, 2>;
 template <uint32_t kBound>
 PROOFMILL_IFMA_INLINE Element Reduced(const LooseFq2<kBound>& x) {
   return {ReduceBelowTwice(x.c0), ReduceBelowTwice(x.c1)};
-}
-// (9 + u) * x.
-PROOFMILL_IFMA_INLINE LooseFq2<20> MulByXi(const Element& x) {
-  const auto eight = Double(Double(Double(x)));
-  return {eight.c0 + x.c0 - x.c1, eight.c1 + x.c1 + x.c0};
 }
 
 // Lane i is lane index[i] of x.
@@ -54,16 +51,10 @@ PROOFMILL_IFMA_INLINE LooseFq2<kHigher> AsLoose(const A<kBound>& x) {
 
 // ---- Memory: coefficients times 2^256.
 
-// Lane i is *at(i), an element of Fq2.
-template <typename At>
-PROOFMILL_IFMA_INLINE TightFq2<1> LoadLanes(const At& at) {
-  return {LoadFrom<FqParams>([&](size_t i) { return reinterpret_cast<const U256*>(&at(i)->c0); }),
-          LoadFrom<FqParams>([&](size_t i) { return reinterpret_cast<const U256*>(&at(i)->c1); })};
-}
 PROOFMILL_IFMA_INLINE Element Load(const Fq12* f) {
   const Fq2* const w[kLanes] = {&f->c0.c0, &f->c1.c0, &f->c0.c1, &f->c1.c1,
                                 &f->c0.c2, &f->c1.c2, &f->c0.c0, &f->c0.c0};
-  const TightFq2<1> x = LoadLanes([&](size_t i) { return w[i]; });
+  const TightFq2<1> x = Coordinates<Fq2>::LoadFrom([&](size_t i) { return w[i]; });
   const auto factor = PowerOfTwo<FqParams, 264>();
   return {Tighten(x.c0 * factor), Tighten(x.c1 * factor)};
 }
@@ -124,17 +115,12 @@ template <uint32_t kPowers, uint32_t kBound>
 #pragma GCC unroll 6
   for (int k = 0; k < kCoefficients; ++k) {
     if ((kPowers >> k & 1) == 0) continue;
-    Vector turned[kLimbs];
-#pragma GCC unroll 5
-    for (int j = 0; j < kLimbs; ++j) turned[j] = turning.Limb(j, k);
-#pragma GCC unroll 5
-    for (int i = 0; i < kLimbs; ++i) {
-      const Vector scalar = Broadcast(scalars.limb[i][k]);
-#pragma GCC unroll 5
-      for (int j = 0; j < kLimbs; ++j) t[i + j] = MulLow(t[i + j], turned[j], scalar);
-#pragma GCC unroll 5
-      for (int j = 0; j < kLimbs; ++j) t[i + j + 1] = MulHigh(t[i + j + 1], turned[j], scalar);
+    Tight<FqParams, kBound> turned, scalar;
+    for (int j = 0; j < kLimbs; ++j) {
+      turned.limb[j] = turning.Limb(j, k);
+      scalar.limb[j] = Broadcast(scalars.limb[j][k]);
     }
+    AddProduct(t, turned, scalar);
   }
 }
 
@@ -213,7 +199,7 @@ void LineProduct(const MillerLine* lines, const NonAdjacentForm& loop, Fq12* out
   const auto next_line = [&lines] {
     const Fq2* const w[kLanes] = {&lines->a, &lines->b, &lines->a, &lines->c,
                                   &lines->a, &lines->a, &lines->a, &lines->a};
-    const TightFq2<1> line = LoadLanes([&](size_t i) { return w[i]; });
+    const TightFq2<1> line = Coordinates<Fq2>::LoadFrom([&](size_t i) { return w[i]; });
     ++lines;
     return Relax<2>(line);
   };

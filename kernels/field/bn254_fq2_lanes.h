@@ -36,6 +36,12 @@ template <template <uint32_t> typename A, uint32_t kBound>
 PROOFMILL_LANES52_INLINE LooseFq2<2 * kBound> Double(const A<kBound>& x) {
   return {Double(x.c0), Double(x.c1)};
 }
+// (9 + u) * a: what Fq6 and Fq12 reduce by.
+template <template <uint32_t> typename A, uint32_t kA>
+PROOFMILL_LANES52_INLINE LooseFq2<10 * kA> MulByXi(const A<kA>& a) {
+  const auto eight = Double(Double(Double(a)));
+  return {eight.c0 + a.c0 - a.c1, eight.c1 + a.c1 + a.c0};
+}
 template <uint32_t kBound>
 PROOFMILL_LANES52_INLINE TightFq2<kBound> Tighten(const LooseFq2<kBound>& x) {
   return {Tighten(x.c0), Tighten(x.c1)};
